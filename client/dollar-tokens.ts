@@ -42,4 +42,12 @@ export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
   'eip155:1440000/0xdaf4556169c4f3f2231d8ab7bc8772ddb7d4c84c': 15,
   'eip155:11142220/0x01c5c0122039549ad1493b8220cabedd739bc44e': 6,
   'eip155:421614/0x75faf114eafb1bdbe2f0316df893fd58ce46aa4d': 6,
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v': 6,
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB': 6,
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH': 6,
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo': 6,
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH': 6,
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1/4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU': 6,
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1/4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7': 6,
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1/CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM': 6,
 };

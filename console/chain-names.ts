@@ -28,4 +28,6 @@ export const CHAIN_NAMES: Readonly<Record<string, string>> = {
   'eip155:1440000': 'XRPL EVM',
   'eip155:11142220': 'Celo Sepolia',
   'eip155:421614': 'Arbitrum Sepolia',
+  'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'Solana',
+  'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1': 'Solana Devnet',
 };

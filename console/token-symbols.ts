@@ -41,4 +41,13 @@ export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
   '0xdaf4556169c4f3f2231d8ab7bc8772ddb7d4c84c': 'USDC',
   '0x01c5c0122039549ad1493b8220cabedd739bc44e': 'USDC',
   '0x75faf114eafb1bdbe2f0316df893fd58ce46aa4d': 'USDC',
+  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v': 'USDC',
+  'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB': 'USDT',
+  '2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH': 'USDG',
+  '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo': 'PYUSD',
+  'CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH': 'CASH',
+  'HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr': 'EURC',
+  '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU': 'USDC',
+  '4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7': 'USDG',
+  'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM': 'PYUSD',
 };

@@ -249,6 +249,9 @@ async function answer(facilitator: x402Facilitator, request: IncomingMessage, re
 async function main(): Promise<void> {
   const boot = await readBootstrap((json) => json as FacilitatorBootstrap); // written by startFacilitator, same type
   const facilitator = buildFacilitator(boot);
+  // Loaded only where it is used: the packages of Solana take a second.
+  if (boot.solana !== undefined)
+    await (await import('./solana/facilitator-scheme.ts')).registerSolana(facilitator, boot.solana);
   const server = createServer((request, response) => {
     answer(facilitator, request, response).catch(() => {
       // Never the error itself: its text can hold a signed authorization.

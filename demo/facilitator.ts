@@ -2,8 +2,9 @@ import { extname } from 'node:path';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
 import { superviseChild } from '../core/process/supervise.ts';
+import type { SolanaFacilitatorBootstrap } from './solana/facilitator-scheme.ts';
 
-/** What the facilitator process reads from its first stdin line. The key signs as relayer; it never leaves that pipe. */
+/** What the facilitator process reads from its first stdin line. The keys sign as relayers; they never leave that pipe. */
 export interface FacilitatorBootstrap {
   readonly rpcUrl: string;
   readonly chainId: number;
@@ -11,6 +12,8 @@ export interface FacilitatorBootstrap {
   readonly port: number;
   /** ERC-8021 code that it appends to its calldata. */
   readonly builderCode: string;
+  /** Absent: it settles on the EVM chain alone. */
+  readonly solana?: SolanaFacilitatorBootstrap;
 }
 
 export interface Facilitator {

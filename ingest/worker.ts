@@ -5,18 +5,13 @@ import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/derive.ts';
-import type { BlockSource } from './chain/block-source.ts';
-import { createHistorySource } from './chain/history-source.ts';
-import { createPortalSource } from './chain/portal/source.ts';
-import { createRpcSource } from './chain/source.ts';
 import type { Coordination, Held } from './coordinate/coordination.ts';
 import { engineCoordination } from './coordinate/engine.ts';
 import { indexChain } from './coordinate/index-chain.ts';
 import { workRanges } from './coordinate/work-ranges.ts';
 import { openEndpoints } from './endpoints/follow.ts';
-import { readFees } from './fees/read.ts';
-import { enrichRelayers } from './follow/enrich-relayers.ts';
-import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
+import { familyOf, type OpenDeps } from './families/family.ts';
+import { UNOBSERVED, type WorkObservation } from './follow/observe-work.ts';
 import { createRepair, retryDeadLetters } from './follow/repair.ts';
 import { publishStatus, reportProgress } from './follow/status-report.ts';
 import type { CatalogueHolder } from './grading/catalogue.ts';
@@ -122,9 +117,9 @@ function indexChains(
   return config.chains.flatMap((chain) => {
     const leading = coordination.lead(chain.chain, deps, (held) => leadChain(deps, chain, catalogues, held));
     if (isImportedOnly(chain)) return [leading];
-    const source = historyOf(deps, chain);
+    const open = familyOf(chain).openHistory(opening(deps, catalogues), chain);
     const jobs = { queueOf: queuesOf(coordination, chain), atOnce: config.ingest.jobsAtOnce };
-    return [leading, workRanges({ ...deps, config: chain, source, catalogues, jobs })];
+    return [leading, workRanges({ ...deps, ...open, config: chain, catalogues, jobs })];
   });
 }
 
@@ -140,49 +135,30 @@ async function leadChain(
       const run = await importedChain(own);
       return [run.done, publishStatus(run.status, own)];
     }
-    const source = sourceOf({ ...deps, signal: inner }, chain);
+    const { source, windows, passes } = familyOf(chain).openHead(
+      opening({ ...deps, writer, signal: inner }, catalogues),
+      chain,
+    );
     const jobs = { queueOf: queuesOf(deps.coordination, chain), epoch: guard?.token ?? 0n };
-    const run = await indexChain({ ...own, source, catalogues, jobs });
-    const again = { ...own, source, catalogues, status: run.status };
+    const run = await indexChain({ ...own, source, windows, catalogues, jobs });
+    const again = { ...own, windows, catalogues, status: run.status };
     const repair = createRepair(again);
     return [
       run.done,
-      enrichRelayers({ ...own, source }),
+      ...passes({ ...again, repair }),
       retryDeadLetters({ ...again, repair }),
-      ...(chain.relayerFees ? [readFees({ ...again, repair })] : []),
       publishStatus(run.status, own),
       reportProgress(chain.facts.slug, run.status, own),
     ];
   });
 }
 
-/** The source of the jobs: final blocks come from the Portal where the chain has one. */
-function historyOf(deps: Deps, chain: ChainConfig): BlockSource {
-  const { log, signal, coordination, observation = UNOBSERVED } = deps;
-  const rpc = sourceOf(deps, chain);
-  if (chain.portal === null) return rpc;
-  const { url: portalUrl, ...portal } = chain.portal;
-  const { rateLimitOf } = coordination;
-  const own = { log: log.child({ chain: chain.chain }), signal, rateLimitOf };
-  return createHistorySource({
-    rpc,
-    portal: createPortalSource(
-      { ...chain, ...portal, portalUrl },
-      { ...own, ...watchedRpc(observation, chain.chain) },
-    ),
-    log: own.log,
-  });
-}
-
-/** One for the leader and one for the jobs: each counts its own trouble, ends with its own signal, and the rate is counted by URL. */
-function sourceOf(
-  { log, signal, coordination, observation = UNOBSERVED }: Deps,
-  chain: ChainConfig,
-): BlockSource {
-  const { rateLimitOf } = coordination;
-  const watched = watchedRpc(observation, chain.chain);
-  const source = createRpcSource(chain, { log, signal, rateLimitOf, ...watched });
-  return observedSource(observation, chain.chain, source);
+/** What a family opens a chain with. */
+function opening(
+  { writer, log, signal, coordination, observation = UNOBSERVED }: Deps,
+  catalogues: CatalogueHolder,
+): OpenDeps {
+  return { catalogues, writer, rateLimitOf: coordination.rateLimitOf, observation, log, signal };
 }
 
 function queuesOf({ queueOf }: Coordination, { chain }: ChainConfig) {

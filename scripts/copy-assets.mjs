@@ -7,6 +7,7 @@ const ASSETS = [
   'console/style/page.css',
   'console/style/tokens.css',
   'docs',
+  'ingest/grading/facilitator-fee-payers.json',
   'ingest/grading/facilitator-relayers.json',
   'sandbox/dialects/grammars',
   'sandbox/policy/functions.json',

@@ -1,6 +1,6 @@
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type Address, address, type Hash } from '../../core/domain/account.ts';
-import { type Chain, chainOf } from '../../core/domain/chains.ts';
+import { type Chain, chainOf, namespaceOf } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import { PROPOSAL_DAYS } from '../../core/domain/relayer-proposal.ts';
 import { NO_CHANNEL } from '../../core/domain/settlement.ts';
@@ -38,11 +38,8 @@ export interface WorldOptions {
 
 export function makeWorld(options: WorldOptions): World {
   const draw = randomOf(options.seed);
-  const relayers = readBuiltInRelayers().map(({ chain_id, address: at, facilitator }) => ({
-    chain: chainOf(chain_id),
-    address: address(at),
-    facilitator,
-  }));
+  // What proposes relayers looks at authorizations, which Solana has none of.
+  const relayers = readBuiltInRelayers().filter(({ chain }) => namespaceOf(chain) === 'eip155');
   const hidden = draw.shuffled(relayers).slice(0, options.hidden);
   const payments = createPayments(draw, options);
   const market = createMarket(draw, [...new Set(relayers.map(({ facilitator }) => facilitator))]);

@@ -16,8 +16,7 @@ import type { BenchPart } from '../lab/run.ts';
  */
 
 const BASE = chainOf(8453);
-const { tokens: BASE_TOKENS = [], registries = {} } =
-  KNOWN_CHAINS.find(({ chainId }) => chainId === 8453) ?? {};
+const { tokens: BASE_TOKENS = [], registries = {} } = KNOWN_CHAINS.find(({ chain }) => chain === BASE) ?? {};
 const RATIO_GOAL = 50;
 const SETTLEMENTS_PER_BLOCK = 50;
 /** About as many as a window of a busy chain holds; its rows are written and released before the next window. */

@@ -127,7 +127,8 @@ export const CHAIN_STATUS = {
  * - `unpaired_authorization`: an EIP-3009 authorization was used, but no Transfer of the same token belongs to it;
  * - `unpaired_proxy`: a Permit2 proxy settled a payment, but its Transfer was not read;
  * - `unknown_channel`: an event of a channel whose parties neither its transaction nor an earlier row names;
- * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.
+ * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`;
+ * - `unclear_transfer`: a transfer on Solana whose owners, amount or place its transaction does not show.
  */
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/account.ts';
 import { USD_CURRENCY, USD_DECIMALS } from '../domain/amount.ts';
-import { type Chain, chainOf, type TokenFacts } from '../domain/chains.ts';
+import type { Chain, TokenFacts } from '../domain/chains.ts';
 import type { TokenDomain } from '../domain/eip712.ts';
 import { knownChain } from '../domain/networks.ts';
 import { DEFAULT_PLANS, type PLAN_IDS, type Plan, SQL_TIER_IDS, UNITS_MAX } from '../domain/plan.ts';
@@ -186,7 +186,7 @@ function resolveAccept(
   const configured = chains.find(({ chain, facts }) => chain === entry.chain || facts.slug === entry.chain);
   const facts =
     configured?.facts ?? knownChain(entry.chain) ?? unknownChain(entry.chain, `${at}.chain`, problems);
-  const chain = chainOf(facts.chainId);
+  const { chain } = facts;
   const tokens = (configured?.tokens ?? facts.tokens).filter(isPayable);
   const token = resolveToken(entry.asset, tokens, `${at}.asset`, problems);
   // Prices are in dollars: the token must be worth one dollar and have enough decimals for the smallest price.

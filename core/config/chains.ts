@@ -1,19 +1,17 @@
 import { isIPv4 } from 'node:net';
 import { type Static, Type } from '@sinclair/typebox';
-import { type Address, isAddress, readAddress } from '../domain/account.ts';
+import { type Address, isAddress, type Namespace, readAddress } from '../domain/account.ts';
 import { USD_CURRENCY } from '../domain/amount.ts';
 import {
   type Chain,
   type ChainFacts,
-  chainIdOf,
-  chainOf,
   isChain,
   namespaceOf,
   REGISTRY_ROLES,
   type Registries,
   type TokenFacts,
 } from '../domain/chains.ts';
-import { KNOWN_CHAINS, OTHER_CHAIN_BLOCK_MS } from '../domain/known-chains.ts';
+import { KNOWN_CHAINS, OTHER_CHAIN_BLOCK_MS, SOLANA_PACE } from '../domain/known-chains.ts';
 import { knownChain } from '../domain/networks.ts';
 
 const TokenSchema = Type.Object(
@@ -24,9 +22,18 @@ const TokenSchema = Type.Object(
     name: Type.Optional(Type.String({ description: 'Of its EIP-712 domain. Default: the symbol.' })),
     version: Type.Optional(Type.String({ description: 'Of its EIP-712 domain. Default: 1.' })),
     paidBy: Type.Optional(
-      Type.Union([Type.Literal('eip3009'), Type.Literal('permit2')], {
-        description: 'permit2: the token has no `transferWithAuthorization`. Default: eip3009.',
-      }),
+      Type.Union(
+        [
+          Type.Literal('eip3009'),
+          Type.Literal('permit2'),
+          Type.Literal('spl-token'),
+          Type.Literal('token-2022'),
+        ],
+        {
+          description:
+            'permit2: the token has no `transferWithAuthorization`. Default: eip3009. On Solana the token program that the mint belongs to; default: spl-token.',
+        },
+      ),
     ),
     currency: Type.Optional(
       Type.String({
@@ -74,7 +81,7 @@ export const ChainSchema = Type.Object(
   {
     chain: Type.String({
       description:
-        'Short name (`base`) or CAIP-2 name (`eip155:8453`). One that is not built in needs `rpcUrls`, `tokens` and `finalityDepth`.',
+        'Short name (`base`, `solana`) or CAIP-2 name (`eip155:8453`). One that is not built in needs `rpcUrls`, `tokens` and, but on Solana, `finalityDepth`.',
     }),
     name: Type.Optional(
       Type.String({
@@ -171,26 +178,27 @@ export const ChainSchema = Type.Object(
 
 /** Each of these adds its problems to `problems` and returns a usable value, so that one run reports every problem. */
 export function resolveChainName(name: string, at: string, problems: string[]): Chain {
-  return isEvmChain(name) ? name : chainOf((knownChain(name) ?? unknownChain(name, at, problems)).chainId);
+  return isChain(name) ? name : (knownChain(name) ?? unknownChain(name, at, problems)).chain;
 }
 
-function isEvmChain(name: string): name is Chain {
-  return isChain(name) && namespaceOf(name) === 'eip155';
-}
+/** What a chain that is not built in is taken for. Every node of Solana knows which blocks are final. */
+const OTHER_CHAINS = {
+  eip155: { blockTimeMs: OTHER_CHAIN_BLOCK_MS, logWindowMax: 1_000, needs: ['rpcUrls', 'tokens', 'finalityDepth'] },
+  solana: { ...SOLANA_PACE, needs: ['rpcUrls', 'tokens'] },
+} as const satisfies Record<Namespace, object>;
 
-const OTHER_CHAIN = { blockTimeMs: OTHER_CHAIN_BLOCK_MS, logWindowMax: 1_000 } as const;
-
-/** The built-in facts of a chain, or those that an entry gives of another EVM chain. */
+/** The built-in facts of a chain, or those that an entry gives of another one. */
 export function factsOf(entry: Static<typeof ChainSchema>, at: string, problems: string[]): ChainFacts {
   const known = knownChain(entry.chain);
   if (known !== undefined) return known;
-  if (!isEvmChain(entry.chain)) return unknownChain(entry.chain, at, problems);
-  const needed = (['rpcUrls', 'tokens', 'finalityDepth'] as const).filter((key) => entry[key] === undefined);
+  if (!isChain(entry.chain)) return unknownChain(entry.chain, at, problems);
+  const { needs, ...pace } = OTHER_CHAINS[namespaceOf(entry.chain)];
+  const needed = needs.filter((key) => entry[key] === undefined);
   if (needed.length > 0)
     problems.push(`${at}: ${entry.chain} is not built in and needs ${needed.join(', ')}`);
   return {
-    ...OTHER_CHAIN,
-    chainId: chainIdOf(entry.chain),
+    ...pace,
+    chain: entry.chain,
     slug: entry.chain,
     v1Name: null,
     name: entry.name ?? entry.chain,
@@ -206,33 +214,54 @@ export function factsOf(entry: Static<typeof ChainSchema>, at: string, problems:
 type TokenEntry = Static<typeof TokenSchema>;
 
 /** A token of an entry. */
-export function resolveTokenEntry(entry: TokenEntry, at: string, problems: string[]): TokenFacts {
-  const { symbol, decimals, paidBy = 'eip3009', currency = USD_CURRENCY, usdRate } = entry;
+export function resolveTokenEntry(
+  entry: TokenEntry,
+  chain: Chain,
+  at: string,
+  problems: string[],
+): TokenFacts {
+  const namespace = namespaceOf(chain);
+  const { symbol, decimals, currency = USD_CURRENCY, usdRate } = entry;
+  const [usual, other] = PAID_BY[namespace];
+  const { paidBy = usual } = entry;
+  if (paidBy !== usual && paidBy !== other)
+    problems.push(`${at}.paidBy: a token of ${chain} is paid by ${usual} or ${other}`);
   if (usdRate !== undefined && currency === USD_CURRENCY)
     problems.push(`${at}.usdRate: a token of dollars has none`);
   return {
-    address: resolveAddress(entry.address, `${at}.address`, problems),
+    address: resolveAddress(entry.address, `${at}.address`, problems, namespace),
     symbol,
     decimals,
     currency,
     paidBy,
     domain:
-      paidBy === 'permit2' && entry.name === undefined
+      namespace !== 'eip155' || (paidBy === 'permit2' && entry.name === undefined)
         ? null
         : { name: entry.name ?? symbol, version: entry.version ?? '1' },
     ...(usdRate !== undefined && { usdRate }),
   };
 }
 
+/** By which tokens of a namespace are paid; the first is the default. */
+const PAID_BY: Readonly<Record<Namespace, readonly [TokenFacts['paidBy'], TokenFacts['paidBy']]>> = {
+  eip155: ['eip3009', 'permit2'],
+  solana: ['spl-token', 'token-2022'],
+};
+
 export function unknownChain(name: string, at: string, problems: string[]): ChainFacts {
   problems.push(
-    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (${chainOf(chainId)})`).join(', ')}`,
+    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chain }) => `${slug} (${chain})`).join(', ')}`,
   );
   return KNOWN_CHAINS[0] as ChainFacts; // never used: the problem above ends the load
 }
 
-export function resolveAddress(text: string, at: string, problems: string[]): Address {
-  const outcome = readAddress(text, 'eip155');
+export function resolveAddress(
+  text: string,
+  at: string,
+  problems: string[],
+  namespace: Namespace = 'eip155',
+): Address {
+  const outcome = readAddress(text, namespace);
   if (isAddress(outcome)) return outcome;
   problems.push(
     `${at}: ${outcome === 'checksum' ? 'the EIP-55 checksum is wrong' : 'not an address'}: ${text}`,

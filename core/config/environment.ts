@@ -1,3 +1,4 @@
+import { type ChainFacts, namespaceOf, referenceOf } from '../domain/chains.ts';
 import { knownChain } from '../domain/networks.ts';
 
 /** The shape of `process.env`; tests pass their own. */
@@ -91,16 +92,21 @@ function trustedProxies(value: string): unknown {
   return value.split(',').map((network) => network.trim());
 }
 
-/** `RPC_URL_8453=https://a,https://b` sets the URLs of one chain. */
+/** `RPC_URL_8453=https://a,https://b` sets the URLs of one chain, `RPC_URL_SOLANA` those of one that has no number. */
 function applyRpcUrls(raw: Record<string, unknown>, env: Environment): void {
   const chains = Array.isArray(raw['chains']) ? raw['chains'] : [{ chain: 'base' }];
   const withUrls = chains.map((entry: unknown) => {
     const facts =
       isRecord(entry) && typeof entry['chain'] === 'string' ? knownChain(entry['chain']) : undefined;
-    const urls = facts && env[`RPC_URL_${facts.chainId}`];
+    const urls = facts && env[rpcUrlVariable(facts)];
     return urls && isRecord(entry) ? { ...entry, rpcUrls: urls.split(',').map((url) => url.trim()) } : entry;
   });
   raw['chains'] = withUrls;
+}
+
+/** Where the environment names the URLs of a chain: by its id, or by its short name. */
+export function rpcUrlVariable({ chain, slug }: Pick<ChainFacts, 'chain' | 'slug'>): string {
+  return `RPC_URL_${namespaceOf(chain) === 'eip155' ? referenceOf(chain) : slug.replaceAll('-', '_').toUpperCase()}`;
 }
 
 function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { chainIdOf, chainOf } from '../domain/chains.ts';
+import { chainOf } from '../domain/chains.ts';
+import { KNOWN_CHAINS } from '../domain/known-chains.ts';
 import { knownChain } from '../domain/networks.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
@@ -15,11 +16,11 @@ import {
 } from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import { type Config, ConfigSchema, type FileConfig, type TrustedProxies } from './config.ts';
-import { ENVIRONMENT, type Environment, overrideFromEnvironment } from './environment.ts';
+import { ENVIRONMENT, type Environment, overrideFromEnvironment, rpcUrlVariable } from './environment.ts';
 import { configProblems, hideSecrets } from './problem.ts';
 
-/** The variable names a chain id; with `_FILE` the value is in a file. */
-const RPC_URL_OF = /^RPC_URL_(\d{1,15})(?:_FILE)?$/;
+/** The variable names a chain; with `_FILE` the value is in a file. */
+const RPC_URL = 'RPC_URL_';
 const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
 /**
@@ -38,14 +39,14 @@ export function loadConfig(options: { readonly file?: string; readonly env?: Env
 
 /** Warnings for RPC URL variables that no configured chain uses: a mistyped id, or a chain that is not listed. */
 export function unusedRpcUrls({ chains }: Pick<Config, 'chains'>, env: Environment = process.env): string[] {
-  const used = new Set(chains.map(({ chain }) => String(chainIdOf(chain))));
+  const used = new Set(chains.map(({ facts }) => rpcUrlVariable(facts)));
   return Object.entries(env).flatMap(([name, value]) => {
-    const id = RPC_URL_OF.exec(name)?.[1];
-    if (id === undefined || used.has(id) || !value) return [];
-    const what =
-      knownChain(chainOf(Number(id))) === undefined
-        ? 'no chain that is known here has this id'
-        : 'this chain is not configured (CHAINS)';
+    const variable = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name;
+    if (!variable.startsWith(RPC_URL) || used.has(variable) || !value) return [];
+    const isKnown = KNOWN_CHAINS.some((facts) => rpcUrlVariable(facts) === variable);
+    const what = isKnown
+      ? 'this chain is not configured (CHAINS)'
+      : 'no chain that is known here has this id or name';
     return [`${name} is not used: ${what}`];
   });
 }
@@ -60,7 +61,6 @@ function configPath(named: string | undefined, env: Environment): string | null 
 }
 
 const SUFFIX = '_FILE';
-const RPC_URL = /^RPC_URL_\d+$/;
 
 /**
  * Reads values from files: `CLICKHOUSE_PASSWORD_FILE=/run/secrets/clickhouse` sets `CLICKHOUSE_PASSWORD` to the text of that file
@@ -72,7 +72,7 @@ export function withValueFiles(env: Environment): Environment {
   const values: Record<string, string> = {};
   for (const [name, path] of Object.entries(env)) {
     const base = name.slice(0, -SUFFIX.length);
-    if (!name.endsWith(SUFFIX) || !(base in ENVIRONMENT || RPC_URL.test(base)) || !path) continue;
+    if (!name.endsWith(SUFFIX) || !(base in ENVIRONMENT || base.startsWith(RPC_URL)) || !path) continue;
     if (env[base]) problems.push(`${base} and ${name} are both set`);
     else values[base] = readValue(name, path, problems);
   }
@@ -154,7 +154,7 @@ function resolveChain(
 ): ChainConfig {
   const facts = factsOf(entry, at, problems);
   const added = (entry.tokens ?? []).map((token, index) =>
-    resolveTokenEntry(token, `${at}.tokens.${index}`, problems),
+    resolveTokenEntry(token, facts.chain, `${at}.tokens.${index}`, problems),
   );
   const rpcUrls = entry.rpcUrls ?? facts.publicRpcUrls;
   for (const url of rpcUrls) {
@@ -167,7 +167,7 @@ function resolveChain(
     ...added,
   ];
   return {
-    chain: chainOf(facts.chainId),
+    chain: facts.chain,
     facts,
     rpcUrls,
     startBlock: entry.startBlock ?? DEFAULT_START_BLOCK,

@@ -59,8 +59,11 @@ export interface TokenFacts {
   readonly decimals: number;
   /** ISO 4217 code of the money that it stands for. */
   readonly currency: string;
-  /** How it is paid with: by its own `transferWithAuthorization` (EIP-3009), or through Permit2 alone. */
-  readonly paidBy: 'eip3009' | 'permit2';
+  /**
+   * How it is paid with: by its own `transferWithAuthorization` (EIP-3009), or through Permit2 alone; on Solana by the token program that its
+   * mint belongs to.
+   */
+  readonly paidBy: 'eip3009' | 'permit2' | 'spl-token' | 'token-2022';
   /** Its EIP-712 domain, under which payers sign EIP-3009 authorizations; null where none is known. */
   readonly domain: { readonly name: string; readonly version: string } | null;
   /** Dollars for one whole token that is not a dollar, with where the rate is from; absent: its amounts have no dollar value. */
@@ -83,7 +86,7 @@ export type RegistryRole = (typeof REGISTRY_ROLES)[number];
 export type Registries = Readonly<Partial<Record<RegistryRole, Address>>>;
 
 export interface ChainFacts {
-  readonly chainId: number;
+  readonly chain: Chain;
   /** Short name in configuration and messages. */
   readonly slug: string;
   /**
@@ -99,9 +102,9 @@ export interface ChainFacts {
   readonly registries: Registries;
   /** Usual time between blocks. Sets how often the head is asked for. */
   readonly blockTimeMs: number;
-  /** How deep a block must lie to be final where the node does not know the tag `finalized`. */
+  /** How deep a block must lie to be final where the node does not know the tag `finalized`. Nodes of Solana all know it. */
   readonly finalityDepth: number;
-  /** Blocks per eth_getLogs that the public RPC allows. The window adapts below this. */
+  /** Blocks per eth_getLogs that the public RPC allows; on Solana slots that are read together, each a request. The window adapts below this. */
   readonly logWindowMax: number;
   /** The data set of the chain at the public SQD Portal; null where none is known. */
   readonly portalDataset: string | null;

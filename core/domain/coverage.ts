@@ -17,6 +17,7 @@ export const DEAD_LETTER_REASONS = [
   'unpaired_proxy',
   'unknown_channel',
   'amount_out_of_range',
+  'unclear_transfer',
 ] as const;
 
 /** How blocks reach a deployment. */

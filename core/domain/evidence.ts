@@ -46,7 +46,7 @@ export const EVIDENCE_LADDER = {
     tier: 'unproven',
     probability: 0.3,
     meaning:
-      'Paired and relayed by a third party; nothing else is known (treasury sweeps and exchanges look like this too).',
+      'Paired and relayed by a third party; nothing else is known (treasury sweeps and exchanges look like this too). On Solana: of the form of `exact`, which sponsored wallets have too.',
   },
   self_relayed: {
     code: 2,
@@ -60,7 +60,8 @@ export const EVIDENCE_LADDER = {
     verified: false,
     tier: 'not_x402',
     probability: 0.05,
-    meaning: 'A plain transfer to a catalogued payTo without any EIP-3009 marker.',
+    meaning:
+      'A plain transfer to a catalogued payTo without any EIP-3009 marker. On Solana also one with a sponsored fee that has not the form of `exact`.',
   },
   channel_move: {
     code: 7,
@@ -114,6 +115,10 @@ export const REASON_MEANINGS = {
   channel_move: 'Money went into or out of a payment channel or an escrow.',
   voucher_claimed: 'A payment channel of x402 (batch-settlement) claimed a voucher that the payer signed.',
   escrow_captured: 'An escrow (auth-capture) captured or charged the payment.',
+  sponsored_exact:
+    'Solana: another account paid the fee and gave nothing else, in a transaction of the form that scheme `exact` has there.',
+  sponsored_transfer:
+    'Solana: another account than the payer paid the fee, in a transaction of another form.',
 } as const;
 
 export type Reason = keyof typeof REASON_MEANINGS;

@@ -1,5 +1,5 @@
 import { address } from './account.ts';
-import type { ChainFacts, Registries, TokenFacts } from './chains.ts';
+import type { Chain, ChainFacts, Registries, TokenFacts } from './chains.ts';
 
 /**
  * The chains that can be indexed, each with what is known of it: one entry adds a chain, console and client included.
@@ -8,6 +8,7 @@ import type { ChainFacts, Registries, TokenFacts } from './chains.ts';
  * each is compared with its contract at the start. Explorers, RPC URLs and block times: the chain definitions of viem 2.57. Finality, used
  * where a node does not know the tag `finalized`: confirmations of @circle-fin/bridge-kit 1.15.1 and `reorgPeriod` of
  * @hyperlane-xyz/registry 23.11.0; for OP and Arbitrum chains the time to finality on Ethereum; for BNB BEP-126, for Scroll docs.scroll.io.
+ * Solana's mints and programs: @x402/svm 2.27.0, EURC bridge-kit.
  * A chain is left out while its token, decimals, EIP-712 name or finality is not known: Mezo, Radius, HPP, Igra, IoTeX, SKALE, Linea and
  * others can be configured.
  */
@@ -35,6 +36,17 @@ function byPermit2(at: string, symbol: string, decimals: number, domain?: Domain
   };
 }
 
+/** A dollar token of Solana. */
+function mint(at: string, symbol: string, paidBy: 'spl-token' | 'token-2022' = 'spl-token'): TokenFacts {
+  return { address: address(at), symbol, decimals: 6, currency: 'USD', paidBy, domain: null };
+}
+
+/**
+ * Slots are 400 ms apart, and final after 31 of them that are confirmed. A window is read by a request for each of its slots, with an answer
+ * of megabytes.
+ */
+export const SOLANA_PACE = { blockTimeMs: 400, finalityDepth: 32, logWindowMax: 100 } as const;
+
 const AUSD = dollar('0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', 'AUSD', ['Agora Dollar', '1']);
 
 /** The same on every mainnet. Source: erc-8004/erc-8004-contracts b9e466c2. */
@@ -58,7 +70,7 @@ export const OTHER_CHAIN_BLOCK_MS = 2_000;
 
 export const KNOWN_CHAINS: readonly ChainFacts[] = [
   {
-    chainId: 8453,
+    chain: 'eip155:8453',
     slug: 'base',
     v1Name: 'base',
     name: 'Base',
@@ -75,7 +87,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'base-mainnet',
   },
   {
-    chainId: 84532,
+    chain: 'eip155:84532',
     slug: 'base-sepolia',
     v1Name: 'base-sepolia',
     name: 'Base Sepolia',
@@ -89,7 +101,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'base-sepolia',
   },
   {
-    chainId: 1,
+    chain: 'eip155:1',
     slug: 'ethereum',
     v1Name: null,
     name: 'Ethereum',
@@ -108,7 +120,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'ethereum-mainnet',
   },
   {
-    chainId: 137,
+    chain: 'eip155:137',
     slug: 'polygon',
     v1Name: 'polygon',
     name: 'Polygon',
@@ -122,7 +134,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'polygon-mainnet',
   },
   {
-    chainId: 43114,
+    chain: 'eip155:43114',
     slug: 'avalanche',
     v1Name: 'avalanche',
     name: 'Avalanche',
@@ -140,7 +152,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'avalanche-mainnet',
   },
   {
-    chainId: 42161,
+    chain: 'eip155:42161',
     slug: 'arbitrum',
     v1Name: null,
     name: 'Arbitrum One',
@@ -158,7 +170,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'arbitrum-one',
   },
   {
-    chainId: 10,
+    chain: 'eip155:10',
     slug: 'optimism',
     v1Name: null,
     name: 'OP Mainnet',
@@ -175,7 +187,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'optimism-mainnet',
   },
   {
-    chainId: 42220,
+    chain: 'eip155:42220',
     slug: 'celo',
     v1Name: null,
     name: 'Celo',
@@ -193,7 +205,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'celo-mainnet',
   },
   {
-    chainId: 1329,
+    chain: 'eip155:1329',
     slug: 'sei',
     v1Name: 'sei',
     name: 'Sei',
@@ -207,7 +219,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 480,
+    chain: 'eip155:480',
     slug: 'world-chain',
     v1Name: null,
     name: 'World Chain',
@@ -221,7 +233,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 130,
+    chain: 'eip155:130',
     slug: 'unichain',
     v1Name: null,
     name: 'Unichain',
@@ -235,7 +247,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'unichain-mainnet',
   },
   {
-    chainId: 143,
+    chain: 'eip155:143',
     slug: 'monad',
     v1Name: null,
     name: 'Monad',
@@ -249,7 +261,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'monad-mainnet',
   },
   {
-    chainId: 999,
+    chain: 'eip155:999',
     slug: 'hyperevm',
     v1Name: null,
     name: 'HyperEVM',
@@ -263,7 +275,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 146,
+    chain: 'eip155:146',
     slug: 'sonic',
     v1Name: null,
     name: 'Sonic',
@@ -277,7 +289,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'sonic-mainnet',
   },
   {
-    chainId: 80002,
+    chain: 'eip155:80002',
     slug: 'polygon-amoy',
     v1Name: 'polygon-amoy',
     name: 'Polygon Amoy',
@@ -291,7 +303,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 56,
+    chain: 'eip155:56',
     slug: 'bnb',
     v1Name: null,
     name: 'BNB Smart Chain',
@@ -310,7 +322,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: 'binance-mainnet',
   },
   {
-    chainId: 196,
+    chain: 'eip155:196',
     slug: 'x-layer',
     v1Name: null,
     name: 'X Layer',
@@ -324,7 +336,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 988,
+    chain: 'eip155:988',
     slug: 'stable',
     v1Name: null,
     name: 'Stable',
@@ -338,7 +350,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 4326,
+    chain: 'eip155:4326',
     slug: 'megaeth',
     v1Name: null,
     name: 'MegaETH',
@@ -352,7 +364,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 50,
+    chain: 'eip155:50',
     slug: 'xdc',
     v1Name: null,
     name: 'XDC Network',
@@ -366,7 +378,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 14,
+    chain: 'eip155:14',
     slug: 'flare',
     v1Name: null,
     name: 'Flare',
@@ -380,7 +392,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 3338,
+    chain: 'eip155:3338',
     slug: 'peaq',
     v1Name: 'peaq',
     name: 'peaq',
@@ -394,7 +406,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 534352,
+    chain: 'eip155:534352',
     slug: 'scroll',
     v1Name: null,
     name: 'Scroll',
@@ -408,7 +420,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 36900,
+    chain: 'eip155:36900',
     slug: 'adi',
     v1Name: null,
     name: 'ADI Chain',
@@ -422,7 +434,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 1440000,
+    chain: 'eip155:1440000',
     slug: 'xrpl-evm',
     v1Name: null,
     name: 'XRPL EVM',
@@ -436,7 +448,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 11142220,
+    chain: 'eip155:11142220',
     slug: 'celo-sepolia',
     v1Name: null,
     name: 'Celo Sepolia',
@@ -450,7 +462,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     portalDataset: null,
   },
   {
-    chainId: 421614,
+    chain: 'eip155:421614',
     slug: 'arbitrum-sepolia',
     v1Name: null,
     name: 'Arbitrum Sepolia',
@@ -463,53 +475,89 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
     logWindowMax: 1_000,
     portalDataset: null,
   },
+  {
+    ...SOLANA_PACE,
+    chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    slug: 'solana',
+    v1Name: 'solana',
+    name: 'Solana',
+    explorerUrl: 'https://explorer.solana.com',
+    publicRpcUrls: ['https://api.mainnet-beta.solana.com'],
+    tokens: [
+      mint('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'USDC'),
+      mint('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 'USDT'),
+      mint('2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH', 'USDG', 'token-2022'),
+      mint('2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', 'PYUSD', 'token-2022'),
+      mint('CASHx9KJUStyftLFWGvEVf59SGeG9sh5FfcnZMVPCASH', 'CASH', 'token-2022'),
+      { ...mint('HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', 'EURC'), currency: 'EUR' },
+    ],
+    registries: NO_REGISTRIES,
+    portalDataset: null,
+  },
+  {
+    ...SOLANA_PACE,
+    chain: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+    slug: 'solana-devnet',
+    v1Name: 'solana-devnet',
+    name: 'Solana Devnet',
+    // Its pages need `?cluster=devnet`.
+    explorerUrl: null,
+    publicRpcUrls: ['https://api.devnet.solana.com'],
+    tokens: [
+      mint('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU', 'USDC'),
+      mint('4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7', 'USDG', 'token-2022'),
+      mint('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'PYUSD', 'token-2022'),
+    ],
+    registries: NO_REGISTRIES,
+    portalDataset: null,
+  },
 ];
 
 interface OtherChain {
-  readonly chainId: number;
+  readonly chain: Chain;
   readonly tokens: readonly TokenFacts[];
 }
 
 /** The other chains of the default table of @x402/evm 2.27.0: listings name prices in their tokens. */
 export const OTHER_CHAINS: readonly OtherChain[] = [
   {
-    chainId: 1_328,
+    chain: 'eip155:1328',
     tokens: [usdc('0x4fCF1784B31630811181f670Aea7A7bEF803eaED', 'USDC')],
   },
   {
-    chainId: 2_201,
+    chain: 'eip155:2201',
     tokens: [dollar('0x78Cf24370174180738C5B8E352B6D14c83a6c9A9', 'USDT0', ['USDT0', '1'])],
   },
   {
-    chainId: 31_612,
+    chain: 'eip155:31612',
     tokens: [byPermit2('0xdD468A1DDc392dcdbEf6db6e34E89AA338F9F186', 'mUSD', 18, ['Mezo USD', '1'])],
   },
   {
-    chainId: 31_611,
+    chain: 'eip155:31611',
     tokens: [byPermit2('0x118917a40FAF1CD7a13dB0Ef56C86De7973Ac503', 'mUSD', 18, ['Mezo USD', '1'])],
   },
   {
-    chainId: 723_487,
+    chain: 'eip155:723487',
     tokens: [byPermit2('0x33ad9e4BD16B69B5BFdED37D8B5D9fF9aba014Fb', 'SBC', 6, ['Stable Coin', '1'])],
   },
   {
-    chainId: 72_344,
+    chain: 'eip155:72344',
     tokens: [byPermit2('0x33ad9e4BD16B69B5BFdED37D8B5D9fF9aba014Fb', 'SBC', 6, ['Stable Coin', '1'])],
   },
   {
-    chainId: 190_415,
+    chain: 'eip155:190415',
     tokens: [dollar('0x401eCb1D350407f13ba348573E5630B83638E30D', 'USDC.e', ['Bridged USDC', '2'])],
   },
   {
-    chainId: 181_228,
+    chain: 'eip155:181228',
     tokens: [dollar('0x401eCb1D350407f13ba348573E5630B83638E30D', 'USDC.e', ['Bridged USDC', '2'])],
   },
   {
-    chainId: 51,
+    chain: 'eip155:51',
     tokens: [usdc('0xb5AB69F7bBada22B28e79C8FFAECe55eF1c771D4', 'USDC')],
   },
   {
-    chainId: 38_833,
+    chain: 'eip155:38833',
     tokens: [byPermit2('0xA5b8BF902b2844dA17d4506cc827F7F1681735E7', 'USDC', 6, ['USDC', '1'])],
   },
 ];

@@ -20,9 +20,8 @@ export interface KnownToken extends TokenFacts {
 export function knownTokens(
   configured: readonly { readonly chain: Chain; readonly tokens: readonly TokenFacts[] }[],
 ): ReadonlyMap<TokenKey, KnownToken> {
-  const builtIn = KNOWN_CHAINS.map(({ chainId, tokens }) => ({ chain: chainOf(chainId), tokens }));
   return new Map(
-    [...builtIn, ...configured].flatMap(({ chain, tokens }) =>
+    [...KNOWN_CHAINS, ...configured].flatMap(({ chain, tokens }) =>
       tokens.map((token) => [tokenKey(chain, token.address), { ...token, chain }] as const),
     ),
   );
@@ -30,7 +29,7 @@ export function knownTokens(
 
 /** Looks a chain up by short name or CAIP-2 name. */
 export function knownChain(name: string): ChainFacts | undefined {
-  return KNOWN_CHAINS.find((facts) => facts.slug === name || chainOf(facts.chainId) === name);
+  return KNOWN_CHAINS.find((facts) => facts.slug === name || facts.chain === name);
 }
 
 /** Names of x402 version 1 for chains that are not in the table: read in listings, never written. Source: x402 1.2.0, @x402/evm 2.27.0. */
@@ -48,7 +47,7 @@ const OTHER_CHAIN_IDS: ReadonlyMap<string, number> = new Map([
 ]);
 
 const V1_NAMES: ReadonlyMap<Chain, string> = new Map(
-  KNOWN_CHAINS.flatMap(({ chainId, v1Name }) => (v1Name === null ? [] : [[chainOf(chainId), v1Name]])),
+  KNOWN_CHAINS.flatMap(({ chain, v1Name }) => (v1Name === null ? [] : [[chain, v1Name]])),
 );
 
 /** The version 1 name of a chain; null if it has none. */
@@ -75,6 +74,7 @@ export function isEvmNetwork(network: string): boolean {
 /** The EVM chain that a network name of either version refers to (`base`, `eip155:8453`); null for any other network. */
 export function chainOfNetwork(network: string): Chain | null {
   if (isChain(network)) return namespaceOf(network) === 'eip155' ? network : null;
-  const chainId = OTHER_CHAIN_IDS.get(network) ?? knownChain(network)?.chainId;
-  return chainId === undefined ? null : chainOf(chainId);
+  const chainId = OTHER_CHAIN_IDS.get(network);
+  const chain = chainId === undefined ? knownChain(network)?.chain : chainOf(chainId);
+  return chain !== undefined && namespaceOf(chain) === 'eip155' ? chain : null;
 }

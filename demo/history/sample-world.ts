@@ -156,11 +156,11 @@ function inventedSellers(slug: SampleSlug, label: (kind: string, index: number) 
 
 /** Relayers of the built-in table by facilitator, the one with the most first. */
 function builtInFacilitators(slug: SampleSlug): Address[][] {
-  const chainId = knownChain(slug)?.chainId;
+  const own = knownChain(slug)?.chain;
   const byName = new Map<string, Address[]>();
-  for (const { chain_id: id, facilitator, address: at } of readBuiltInRelayers()) {
-    if (id !== chainId) continue;
-    byName.set(facilitator, [...(byName.get(facilitator) ?? []), address(at)]);
+  for (const { chain, facilitator, address: at } of readBuiltInRelayers()) {
+    if (chain !== own) continue;
+    byName.set(facilitator, [...(byName.get(facilitator) ?? []), at]);
   }
   return [...byName.values()].sort((a, b) => b.length - a.length);
 }

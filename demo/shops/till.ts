@@ -65,7 +65,7 @@ function acceptedOn(rpcUrl: string, payTo: Address): AcceptedPayment {
   const facts = knownChain('base-sepolia');
   const token = facts?.tokens.find(isPayable);
   if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
-  return { chain: `eip155:${facts.chainId}`, slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
+  return { chain: facts.chain, slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
 }
 
 export function orderFor({ path, description, price }: Good, url: URL): Order {

@@ -1,8 +1,8 @@
 import type { Address, Hash } from '../../core/domain/account.ts';
 
 /**
- * The port to one EVM chain. Node answers are not trusted: everything that an implementation returns has passed the checks named
- * here. The contract suite is test/ingest/chain/block-source.ts.
+ * The port to one chain: `ChainTip` of any family, everything else of EVM chains (Solana's is solana/source.ts). Node answers are not trusted:
+ * everything that an implementation returns has passed the checks named here. The contract suite is test/ingest/chain/block-source.ts.
  */
 
 export interface BlockRef {
@@ -11,6 +11,17 @@ export interface BlockRef {
   readonly parentHash: Hash;
   /** Unix seconds. */
   readonly time: number;
+}
+
+/** What following a chain needs of its source, whatever family it is of. */
+export interface ChainTip {
+  /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
+  tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
+  /** The block at a height on the node's current chain; null when the chain is shorter. */
+  blockAt(number: number): Promise<BlockRef | null>;
+  counters(): SourceCounters;
+  /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
+  onNewHead(listener: () => void): () => void;
 }
 
 /** A header as the proof of completeness needs it. */
@@ -165,20 +176,15 @@ export class AccountsUnread extends Error {
 }
 
 /** The part of the port that reads blocks. Contract suite: `blockReaderContract` in the same file. */
-export interface BlockReader {
-  /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
-  tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
-  /** The block at a height on the node's current chain; null when the chain is shorter. */
-  blockAt(number: number): Promise<BlockRef | null>;
+export interface BlockReader extends Omit<ChainTip, 'onNewHead'> {
   /**
    * Reads [from, to]. Retries with back-off over the configured URLs until an answer passes every check, or the signal aborts.
    * With `freshStartsMax`, throws `ReadAbandoned` after so many whole attempts: near the tip the range itself may be gone.
    */
   read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
-  counters(): SourceCounters;
 }
 
-export interface BlockSource extends BlockReader {
+export interface BlockSource extends BlockReader, ChainTip {
   /**
    * Nonce and balance of accounts at the newest block, in the given order. Throws `AccountsUnread` after few attempts, because no
    * settlement depends on it. The answers are unverified and may be from neighbouring blocks.
@@ -193,6 +199,4 @@ export interface BlockSource extends BlockReader {
     blocks: readonly WantedReceipts[],
     options: ReceiptOptions,
   ): Promise<readonly (BlockReceipts | null)[]>;
-  /** Calls back when the node announces a block (only with websocket URLs). Returns a function that stops it. */
-  onNewHead(listener: () => void): () => void;
 }

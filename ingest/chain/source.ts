@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/account.ts';
+import { chainOf } from '../../core/domain/chains.ts';
 import { type Log, providerName } from '../../core/log.ts';
 import { retry } from '../../core/process/retry.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
@@ -18,7 +19,14 @@ import { createReceiptReader } from './receipts.ts';
 import { createEndpoint, isWebSocket, type OnExchange, observedEndpoint } from './rpc/endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import { type RateLimitOf, RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
-import { createPool, type Question, type RpcPool, restAfter, type Trouble } from './rpc/pool.ts';
+import {
+  createPool,
+  type Identity,
+  type Question,
+  type RpcPool,
+  restAfter,
+  type Trouble,
+} from './rpc/pool.ts';
 import { openWebSocketClient } from './web-socket-client.ts';
 
 export interface RpcSourceDeps {
@@ -52,7 +60,8 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
   );
   const pool = createPool({
     endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, deps.onExchange)),
-    chainId: config.facts.chainId,
+    chain: config.chain,
+    identity: EVM_IDENTITY,
     limits,
     log,
     signal,
@@ -90,14 +99,24 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
   };
 }
 
-interface Repeating {
+/** How a node of an EVM chain says which one it serves. */
+export const EVM_IDENTITY: Identity = {
+  method: 'eth_chainId',
+  params: [],
+  read(result) {
+    const chainId = typeof result === 'string' ? Number(result) : Number.NaN;
+    return Number.isSafeInteger(chainId) ? chainOf(chainId) : null;
+  },
+};
+
+export interface Repeating {
   readonly log: Log;
   readonly signal: AbortSignal | undefined;
   readonly limits: RpcLimits;
 }
 
 /** Restarts the read after failures that retrying one call cannot fix: a lagging node, a reorg during the read, a contradiction. */
-function untilConsistent<T>(
+export function untilConsistent<T>(
   { log, signal, limits }: Repeating,
   work: () => Promise<T>,
   patience?: { readonly attemptsMax: number; readonly abandoned: () => Error },

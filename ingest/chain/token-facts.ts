@@ -1,10 +1,11 @@
-import type { ChainFacts, TokenFacts } from '../../core/domain/chains.ts';
+import { type ChainFacts, chainIdOf, namespaceOf, type TokenFacts } from '../../core/domain/chains.ts';
 import { domainSeparator } from '../../core/domain/eip712.ts';
 import { createEndpoint, type RpcOutcome } from './rpc/endpoint.ts';
 import { RPC_LIMITS } from './rpc/limits.ts';
+import { mintFaults } from './solana/mint-facts.ts';
 
 /**
- * Compares a configured token with its contract. With a wrong name or version payers sign for a domain that the contract does not have,
+ * Compares a configured token with its contract, or on Solana with its mint. With a wrong name or version payers sign for a domain that the contract does not have,
  * and it refuses every payment. With wrong decimals every amount is wrong. With a wrong symbol readers take it for another token.
  */
 
@@ -18,7 +19,7 @@ export interface TokenFault {
 }
 
 export interface AskedTokens {
-  readonly chain: Pick<ChainFacts, 'slug' | 'chainId'>;
+  readonly chain: Pick<ChainFacts, 'slug' | 'chain'>;
   /** Asked in order until one answers. */
   readonly rpcUrls: readonly string[];
   readonly tokens: readonly TokenFacts[];
@@ -33,7 +34,13 @@ const SYMBOL = '0x95d89b41';
 const QUESTIONS = [DOMAIN_SEPARATOR, DECIMALS, SYMBOL];
 
 /** The faults that a node shows; empty where all agree, where no node answers, and for what a contract does not say. */
-export async function tokenFaults(
+export async function tokenFaults(asked: AskedTokens, signal: AbortSignal): Promise<TokenFault[]> {
+  return namespaceOf(asked.chain.chain) === 'solana'
+    ? mintFaults(asked, signal)
+    : contractFaults(asked, signal);
+}
+
+async function contractFaults(
   { chain, rpcUrls, tokens }: AskedTokens,
   signal: AbortSignal,
 ): Promise<TokenFault[]> {
@@ -55,7 +62,7 @@ function callOf(to: string, data: string) {
 }
 
 function faultsOf(
-  { slug, chainId }: AskedTokens['chain'],
+  { slug, chain }: AskedTokens['chain'],
   token: TokenFacts,
   [separator, decimals, name]: readonly RpcOutcome[],
 ): TokenFault[] {
@@ -67,7 +74,7 @@ function faultsOf(
   if (
     domain !== null &&
     saidDomain !== null &&
-    saidDomain !== domainSeparator(domain, { chainId, contract: address })
+    saidDomain !== domainSeparator(domain, { chainId: chainIdOf(chain), contract: address })
   )
     found.push({
       token,

@@ -1,13 +1,11 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
-import type { BlockRef, BlockSource } from '../chain/block-source.ts';
+import type { BlockRef, ChainTip } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
-import { decodeContextOf } from '../decode/context.ts';
-import { emittersOf } from '../decode/log-kind.ts';
 import { type ChainStatus, createChainStatus } from '../follow/chain-status.ts';
 import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from '../follow/head.ts';
-import { createPipeline } from '../follow/pipeline.ts';
+import { createPipeline, type WindowReader } from '../follow/pipeline.ts';
 import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from '../follow/reorg.ts';
 import { loadCounters } from '../follow/status-report.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
@@ -27,7 +25,8 @@ import { planRanges } from './plan-ranges.ts';
 
 export interface IndexChainDeps {
   readonly config: ChainConfig;
-  readonly source: BlockSource;
+  readonly source: ChainTip;
+  readonly windows: WindowReader;
   readonly writer: Writer;
   readonly versions: Versions;
   readonly catalogues: CatalogueHolder;
@@ -76,18 +75,15 @@ async function run(
   status: ChainStatus,
   acknowledged: FollowDeps['acknowledged'],
 ): Promise<void> {
-  const { config, source, writer, versions, catalogues, jobs, log, signal } = deps;
-  const context = decodeContextOf(config, catalogues.current());
+  const { config, source, windows, writer, versions, catalogues, jobs, log, signal } = deps;
   const pipeline = createPipeline({
-    writer,
-    source,
-    context,
+    windows,
     catalogues,
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
     status,
     signal,
   });
-  const contracts = contractsName(emittersOf(context));
+  const contracts = contractsName(windows.contracts);
   const heads = { next: (): void => undefined };
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {

@@ -3,12 +3,10 @@ import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
-import type { BlockSource } from '../chain/block-source.ts';
-import { decodeContextOf } from '../decode/context.ts';
-import { emittersOf } from '../decode/log-kind.ts';
+import type { ChainTip } from '../chain/block-source.ts';
 import { backfill, backfillWindow } from '../follow/backfill.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
-import { createPipeline } from '../follow/pipeline.ts';
+import { createPipeline, type WindowReader } from '../follow/pipeline.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints } from '../write/checkpoints.ts';
@@ -18,7 +16,8 @@ import type { JobQueue, RangeJob } from './job-queue.ts';
 /** Processes the range jobs of one chain, from any planner. Rows first, then the checkpoint, then the job is done. */
 export interface RangeWorkDeps {
   readonly config: ChainConfig;
-  readonly source: BlockSource;
+  readonly source: Pick<ChainTip, 'counters'>;
+  readonly windows: WindowReader;
   /** Without a guard for the chain: every job brings its own. */
   readonly writer: Writer;
   readonly versions: Versions;
@@ -35,9 +34,8 @@ export interface RangeWorkDeps {
 
 /** Until the signal aborts. */
 export async function workRanges(deps: RangeWorkDeps): Promise<void> {
-  const { config, catalogues, jobs, log, signal } = deps;
-  const context = decodeContextOf(config, catalogues.current());
-  const contracts = contractsName(emittersOf(context));
+  const { config, windows, catalogues, jobs, log, signal } = deps;
+  const contracts = contractsName(windows.contracts);
   const queue = jobs.queueOf(contracts);
   const status = reportTo(queue, deps.source);
   const adaptive = backfillWindow(config);
@@ -50,9 +48,7 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
     const writer = guardedFor(deps.writer, config.chain, job.epoch);
     deps.versions.raise(job.versionFloor);
     const pipeline = createPipeline({
-      writer,
-      source: deps.source,
-      context,
+      windows,
       catalogues,
       batches: createBatchWriter({ ...own, chain: config.chain, writer }),
       status,
@@ -97,7 +93,10 @@ function logFailure(error: unknown, job: RangeJob, { config, log, signal }: Rang
 }
 
 /** Reports work for the chain's figures, which its leader publishes. A lost report only makes them a few rows too low. */
-function reportTo(queue: JobQueue, source: BlockSource): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
+function reportTo(
+  queue: JobQueue,
+  source: RangeWorkDeps['source'],
+): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
   let reported = source.counters();
   return {
     sourceAnswered: () => undefined,

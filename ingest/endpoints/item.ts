@@ -2,7 +2,7 @@ import type { Config } from '../../core/config/config.ts';
 import { isAddress, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
 import type { ValuedToken } from '../../core/domain/amount.ts';
 import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
-import { type Chain, chainOf, type TokenFacts } from '../../core/domain/chains.ts';
+import type { Chain, TokenFacts } from '../../core/domain/chains.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import { KNOWN_CHAINS, OTHER_CHAINS } from '../../core/domain/known-chains.ts';
 import { chainOfNetwork, isEvmNetwork } from '../../core/domain/networks.ts';
@@ -352,7 +352,7 @@ export function offerTokens(config: Pick<Config, 'chains'>): OfferTokens {
     }
     if (tokens[0] !== undefined) addresses.set(`${chain} `, tokens[0].address);
   };
-  for (const { chainId, tokens } of [...OTHER_CHAINS, ...KNOWN_CHAINS]) add(chainOf(chainId), tokens);
+  for (const { chain, tokens } of [...OTHER_CHAINS, ...KNOWN_CHAINS]) add(chain, tokens);
   for (const { chain, tokens } of config.chains) add(chain, tokens);
   return {
     addressOf: (chain, symbol) =>

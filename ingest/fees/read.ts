@@ -9,9 +9,9 @@ import { type BlockSource, type ReceiptFacts, ReceiptsUnread } from '../chain/bl
 import { WrongChain } from '../chain/rpc/failure.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
 import { createRefusals, type Refusals } from '../follow/refused-blocks.ts';
-import type { Repair } from '../follow/repair.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
+import type { ReceiptComparison } from './compare-receipts.ts';
 import {
   type MissingFee,
   type OpenHour,
@@ -70,8 +70,7 @@ export interface FeeDeps {
   readonly config: Pick<ChainConfig, 'chain' | 'requestsPerSecond' | 'sampleDataTo'>;
   readonly source: Pick<BlockSource, 'receipts'>;
   readonly status: Pick<ChainStatus, 'snapshot' | 'fees'>;
-  /** Compares what the receipts of a block show with its rows. */
-  readonly repair: Pick<Repair, 'compare'>;
+  readonly comparison: ReceiptComparison;
   readonly writer: Writer;
   readonly versions: Versions;
   readonly log: Log;
@@ -184,7 +183,7 @@ interface Reading {
 
 /** Reads and stores until all is read, the turn is over or the node does not answer. */
 async function readDue(
-  { config, source, repair, writer, versions, log, signal }: FeeDeps,
+  { config, source, comparison, writer, versions, log, signal }: FeeDeps,
   due: readonly MissingFee[],
   { pace, refused, limits }: Reading,
 ): Promise<{ readonly done: ReadonlySet<MissingFee>; readonly isNodeAway: boolean }> {
@@ -213,7 +212,7 @@ async function readDue(
     try {
       const receipts = await source.receipts(wanted, options);
       const shown = part.map(([number], index) => ({ number, logs: receipts[index]?.logs ?? [] }));
-      const repaired = await repair.compare(shown);
+      const repaired = await comparison.compare(shown);
       for (const [index, [number, fees]] of part.entries()) {
         const found = receipts[index] ?? null;
         // After a repair the block is compared once more before its fees are stored.

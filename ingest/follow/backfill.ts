@@ -29,7 +29,7 @@ export interface BackfillDeps {
 }
 
 /**
- * Target logs per window, about two per row. Few, so that an answer becomes rows before the garbage collector moves it: with 20,000
+ * Target `size` of a window: logs of an EVM chain, about two per row. Few, so that an answer becomes rows before the garbage collector moves it: with 20,000
  * the worker took a sixth more CPU time. Inserts combine several windows (batch-writer.ts).
  */
 const LOGS_PER_WINDOW_TARGET = 4_000;
@@ -82,7 +82,7 @@ export async function backfill(
     try {
       const batch = await pipeline.read(from, to);
       const elapsedMs = performance.now() - startedAt - (batch.waitedMs ?? 0);
-      adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
+      adaptive.observe({ blocks: to - from + 1, logs: batch.size, elapsedMs });
       return batch;
     } finally {
       reading--;

@@ -1,6 +1,6 @@
 import type { BackfillSource, ChainState } from '../../clickhouse/tables/ingest-state.ts';
 import type { Chain } from '../../core/domain/chains.ts';
-import type { BlockRef, BlockSource } from '../chain/block-source.ts';
+import type { BlockRef, ChainTip } from '../chain/block-source.ts';
 
 /** A source that has not answered for this long is shown as unreachable; at least three polls where polling is slow. */
 const UNREACHABLE_AFTER_MS = 10_000;
@@ -78,7 +78,7 @@ export interface StatusSnapshot extends Counters, Rates {
 
 export function createChainStatus(
   config: { readonly chain: Chain; readonly pollMs: number },
-  source: Pick<BlockSource, 'counters'>,
+  source: Pick<ChainTip, 'counters'>,
   stored: Counters,
   nowMs: () => number = Date.now,
 ): ChainStatus {

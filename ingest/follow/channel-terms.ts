@@ -18,7 +18,7 @@ const CHANNELS_MAX = 10_000;
  * is a digest of the terms, so it has the same ones on every fork.
  */
 export async function readChannelTerms(
-  writer: Writer,
+  writer: Pick<Writer, 'rows'>,
   batch: BlockBatch,
   context: Pick<DecodeContext, 'chain' | 'tokens' | 'proxies' | 'registries' | 'channels'>,
 ): Promise<KnownTerms> {
@@ -26,7 +26,11 @@ export async function readChannelTerms(
   return wanted.length === 0 ? NO_TERMS : readTerms(writer, context.chain, wanted);
 }
 
-async function readTerms(writer: Writer, chain: Chain, channels: readonly Hash[]): Promise<KnownTerms> {
+async function readTerms(
+  writer: Pick<Writer, 'rows'>,
+  chain: Chain,
+  channels: readonly Hash[],
+): Promise<KnownTerms> {
   const { rows } = await writer.rows({
     name: `channel-terms ${chain}`,
     sql: sql`SELECT concat('0x', lower(hex(channel))) AS id, ${accountText('any(payer)')}, ${accountText('any(payee)')}, ${accountText('any(asset)')}

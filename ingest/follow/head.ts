@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
-import { type BlockRef, type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
+import { type BlockRef, type ChainTip, ReadAbandoned } from '../chain/block-source.ts';
 import type { Checkpoints, HeadRange } from '../write/checkpoints.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Pipeline, ReadBatch } from './pipeline.ts';
@@ -13,7 +13,7 @@ import { type AncestorSearch, findAncestor, type KnownBlocks, NodeBehind } from 
 
 export interface FollowDeps {
   readonly config: ChainConfig;
-  readonly source: BlockSource;
+  readonly source: ChainTip;
   readonly pipeline: Pipeline;
   readonly checkpoints: Checkpoints;
   readonly status: ChainStatus;

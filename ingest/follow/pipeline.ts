@@ -1,29 +1,15 @@
-import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Address } from '../../core/domain/account.ts';
-import {
-  type BlockBatch,
-  type BlockSource,
-  type RawLog,
-  type ReadOptions,
-  ReceiptsUnread,
-} from '../chain/block-source.ts';
-import { orderLogs } from '../chain/check-batch.ts';
-import { groupByBlock } from '../chain/prove-complete.ts';
-import { rowsOfBatch } from '../decode/batch.ts';
-import type { KnownTerms } from '../decode/channels/moves.ts';
-import type { DecodeContext } from '../decode/context.ts';
-import { isCandidate, KIND, kindOf, logFilterOf } from '../decode/log-kind.ts';
-import { unpairedLogs } from '../decode/pair.ts';
+import type { BlockRef, ReadOptions } from '../chain/block-source.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
-import { countRows } from '../write/batch-rows.ts';
+import { type BatchRows, countRows } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import { GRADES_SCOPE } from '../write/fence.ts';
 import type { ChainStatus } from './chain-status.ts';
-import { readChannelTerms } from './channel-terms.ts';
 
 /**
- * One window of blocks, from the node to the acknowledged insert. Head following and backfill are both made of this:
+ * One window of blocks, from the node to the acknowledged insert. Head following and backfill are both made of this, for chains of any
+ * family:
  *
  *   source → decode → grade → write → (the caller moves its checkpoint)
  */
@@ -37,16 +23,37 @@ export interface Pipeline {
   store(batch: ReadBatch, isMoreComing?: () => boolean): Promise<void>;
 }
 
-/** A batch, with what was known when it was read: it holds only the transactions of bare transfers to payees that were catalogued. */
-export interface ReadBatch extends BlockBatch {
-  readonly readWith: Pick<Catalogue, 'isPayee'>;
-  readonly knownTerms: KnownTerms;
+/** Blocks [from, to], read and checked. What they hold differs by family, and only `rowsBy` knows. */
+export interface ReadBatch {
+  readonly from: number;
+  readonly to: number;
+  /** Ascending; the last one is `to`, and the first one's parent is the block before `from`. */
+  readonly blocks: readonly BlockRef[];
+  /** By which windows are cut: logs of an EVM chain, token transfers of Solana. */
+  readonly size: number;
+  /** How long the read waited for its turn under a limit of requests: this says nothing about the size of the range. */
+  readonly waitedMs?: number | undefined;
+  /** Where a chain has two sources: the one that gave this batch. */
+  readonly readFrom?: 'portal' | 'rpc' | undefined;
+  /** Everything that the blocks hold, graded by this catalogue. */
+  readonly rowsBy: (catalogue: Catalogue) => BatchRows;
+}
+
+/** One family's way from blocks to rows: evm-windows.ts, solana-windows.ts. */
+export interface WindowReader {
+  /** The contracts whose events are read: ranges that were read for other ones promise nothing about these. */
+  readonly contracts: readonly Address[];
+  /** `readWith`: the catalogue of the moment. A batch may leave out what only a payee of a later one would make a row. */
+  read(
+    from: number,
+    to: number,
+    readWith: Pick<Catalogue, 'isPayee'>,
+    options?: ReadOptions,
+  ): Promise<ReadBatch>;
 }
 
 interface PipelineDeps {
-  readonly writer: Writer;
-  readonly source: BlockSource;
-  readonly context: DecodeContext;
+  readonly windows: WindowReader;
   readonly catalogues: CatalogueHolder;
   readonly batches: BatchWriter;
   readonly status: Pick<ChainStatus, 'sourceAnswered' | 'wrote'>;
@@ -54,18 +61,12 @@ interface PipelineDeps {
 }
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { writer, source, context, catalogues, status, signal } = deps;
-  const filter = logFilterOf(context);
+  const { windows, catalogues, status, signal } = deps;
   return {
     async read(from, to, options) {
-      const readWith = catalogues.current();
-      const isCataloguedPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
-      const asOf = { ...context, isCataloguedPayee };
-      const wanted = { ...filter, isCandidate: (log: RawLog) => isCandidate(log, asOf) };
-      const read = await source.read(from, to, wanted, options);
+      const batch = await windows.read(from, to, catalogues.current(), options);
       status.sourceAnswered();
-      const batch = await settleByReceipt(source, read, asOf);
-      return { ...batch, readWith, knownTerms: await readChannelTerms(writer, batch, context) };
+      return batch;
     },
     store(batch, isMoreComing) {
       const written = lendAndWrite(deps, batch, isMoreComing);
@@ -79,43 +80,6 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
   };
 }
-
-/**
- * The batch with the transfers that the receipts of its lone authorizations and proxy events show: a node that lost a transfer has it in
- * the receipt, and only there is that of a token which is not listed. Without the receipts they become dead letters, which are tried again
- * (repair.ts).
- */
-async function settleByReceipt(
-  source: BlockSource,
-  batch: BlockBatch,
-  context: DecodeContext,
-): Promise<BlockBatch> {
-  const alone = groupByBlock(unpairedLogs(batch.logs, context));
-  if (alone.size === 0) return batch;
-  const wanted = [...alone].map(([number, logs]) => ({
-    number,
-    hash: logs[0]?.blockHash ?? null,
-    transactions: [...new Set(logs.map(({ transactionHash }) => transactionHash))],
-  }));
-  const asked = { callsMax: RECEIPT_CALLS_MAX, before: () => Promise.resolve() };
-  const answers = await source.receipts(wanted, asked).catch((error: unknown) => {
-    if (error instanceof ReceiptsUnread) return [];
-    throw error;
-  });
-  const placeOf = ({ blockNumber, logIndex }: RawLog): string => `${blockNumber}/${logIndex}`;
-  const known = new Set(batch.logs.map(placeOf));
-  const transactions = new Set(wanted.flatMap((block) => block.transactions));
-  const lost = answers
-    .flatMap((block) => block?.logs ?? [])
-    .filter((log) => transactions.has(log.transactionHash) && TRANSFERS.includes(kindOf(log, context)))
-    .filter((log) => !known.has(placeOf(log)));
-  return lost.length === 0 ? batch : { ...batch, logs: orderLogs([...batch.logs, ...lost]).logs };
-}
-
-const TRANSFERS: readonly number[] = [KIND.transfer, KIND.unlistedTransfer];
-
-/** A block of a busy chain has a megabyte of receipts, which are parsed at once. */
-const RECEIPT_CALLS_MAX = 5;
 
 const nothing = (): void => undefined;
 
@@ -131,16 +95,12 @@ async function untilUpToDate(
 
 /** Creates no waiting callback here: it would retain the batch, which is ten times the size of its encoded rows. */
 function lendAndWrite(
-  { context, catalogues, batches, status }: PipelineDeps,
+  { catalogues, batches, status }: PipelineDeps,
   batch: ReadBatch,
   isMoreComing: (() => boolean) | undefined,
 ): Promise<Outdated> {
   return catalogues.lend((catalogue, pass) => {
-    // The catalogue may have changed since the batch was read: the batch is complete only for payees in both.
-    const isCataloguedPayee = (payee: Address): boolean =>
-      batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
-    const { knownTerms } = batch;
-    const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee, knownTerms }, catalogue);
+    const rows = batch.rowsBy(catalogue);
     const deadLetters = rows.deadLetters.length;
     const blocks = batch.to - batch.from + 1;
     const portalBlocks = batch.readFrom === 'portal' ? blocks : 0;

@@ -1,5 +1,5 @@
 import type { Hash } from '../../core/domain/account.ts';
-import type { BlockRef, BlockSource } from '../chain/block-source.ts';
+import type { BlockRef, ChainTip } from '../chain/block-source.ts';
 
 /**
  * The indexed blocks of the reorg window. Bounded by finality: older blocks need not be remembered, because a reorg that deep stops
@@ -59,7 +59,7 @@ export class NodeBehind extends Error {
 }
 
 export interface AncestorSearch {
-  readonly source: Pick<BlockSource, 'blockAt'>;
+  readonly source: Pick<ChainTip, 'blockAt'>;
   readonly known: KnownBlocks;
   /** The block before the head range: always an ancestor candidate, never passed. */
   readonly floor: number;

@@ -1,32 +1,66 @@
 import { readFileSync } from 'node:fs';
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { ADDRESS_PATTERN, type Address, address } from '../../core/domain/account.ts';
-import { type Chain, chainIdOf } from '../../core/domain/chains.ts';
+import { type Chain, chainIdOf, chainOf, isChain } from '../../core/domain/chains.ts';
 
-/** The dated relayer table that ships with the program, in the form of its file. */
-const FileSchema = Type.Object({
+const FACILITATOR = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' });
+/** Day (UTC) from which the account counts as the facilitator's. */
+const FIRST_SEEN = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+/** The facilitator uses it no more. What it relayed stays the facilitator's; no source says since when. */
+const DEPRECATED = Type.Optional(Type.Literal(true));
+
+/** The dated relayer table of EVM chains that ships with the program, in the form of its file. */
+const RelayersSchema = Type.Object({
   source: Type.String(),
   relayers: Type.Array(
     Type.Object({
-      facilitator: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+      facilitator: FACILITATOR,
       chain_id: Type.Integer({ minimum: 1 }),
       address: Type.String({ pattern: ADDRESS_PATTERN }),
-      first_seen: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-      /** The facilitator uses it no more. What it relayed stays the facilitator's; no source says since when. */
-      deprecated: Type.Optional(Type.Literal(true)),
+      first_seen: FIRST_SEEN,
+      deprecated: DEPRECATED,
     }),
   ),
 });
 
-export type BuiltInRelayer = Static<typeof FileSchema>['relayers'][number];
+/** That of the accounts which pay fees on Solana. */
+const FeePayersSchema = Type.Object({
+  source: Type.String(),
+  fee_payers: Type.Array(
+    Type.Object({
+      facilitator: FACILITATOR,
+      chain: Type.String(),
+      address: Type.String(),
+      first_seen: FIRST_SEEN,
+      deprecated: DEPRECATED,
+    }),
+  ),
+});
 
-/**
- * Reads the table in this folder. Read as a file and not imported: Node 20 and 22 print a warning for every JSON import.
- */
+/** An account from which a facilitator sends payments. */
+export interface BuiltInRelayer {
+  readonly facilitator: string;
+  readonly chain: Chain;
+  readonly address: Address;
+  /** `YYYY-MM-DD`. */
+  readonly firstSeen: string;
+}
+
+/** Reads the tables in this folder. Read as files and not imported: Node 20 and 22 print a warning for every JSON import. */
 export function readBuiltInRelayers(): readonly BuiltInRelayer[] {
-  const text = readFileSync(new URL('./facilitator-relayers.json', import.meta.url), 'utf8');
-  return Value.Parse(FileSchema, JSON.parse(text)).relayers;
+  const { relayers } = Value.Parse(RelayersSchema, readTable('facilitator-relayers.json'));
+  const { fee_payers: feePayers } = Value.Parse(FeePayersSchema, readTable('facilitator-fee-payers.json'));
+  return [...relayers.map((one) => ({ ...one, chain: chainOf(one.chain_id) })), ...feePayers].map(
+    ({ facilitator, chain, address: at, first_seen: firstSeen }) => {
+      if (!isChain(chain)) throw new Error(`not a chain: ${chain}`);
+      return { facilitator, chain, address: address(at), firstSeen };
+    },
+  );
+}
+
+function readTable(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`./${name}`, import.meta.url), 'utf8'));
 }
 
 /** ERC-8021 facilitator codes seen on settlements of known relayers (four Coinbase settlements). */

@@ -1,8 +1,8 @@
 import type { CatalogueSource } from '../../clickhouse/tables/catalogues.ts';
 import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
 import { configProblems } from '../../core/config/problem.ts';
-import { type Address, address } from '../../core/domain/account.ts';
-import { addressKey, type Chain, chainOf } from '../../core/domain/chains.ts';
+import type { Address } from '../../core/domain/account.ts';
+import { addressKey, type Chain } from '../../core/domain/chains.ts';
 import { FACILITATOR_NAMES } from '../../core/domain/facilitator-names.ts';
 import { proposedId, proposedName } from '../../core/domain/relayer-proposal.ts';
 import type { AcceptedRelayer } from '../proposals/decisions.ts';
@@ -70,13 +70,7 @@ export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayer
   refuseContradictions(facilitators);
   const names = new Map(facilitators.map(({ id, name }) => [id, name]));
   const entries: RelayerEntry[] = [
-    ...builtIn.map(({ chain_id, address: at, facilitator, first_seen }) => ({
-      chain: chainOf(chain_id),
-      address: address(at),
-      facilitator,
-      firstSeen: first_seen,
-      source: 'built-in' as const,
-    })),
+    ...builtIn.map((entry) => ({ ...entry, source: 'built-in' as const })),
     ...relayersOf(file.facilitators, 'file'),
     ...relayersOf(section.facilitators, 'configured'),
   ].map((entry) => ({

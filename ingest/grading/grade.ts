@@ -4,9 +4,18 @@ import type { Catalogue } from './catalogue.ts';
 
 /**
  * What on the chain marks a row; `none` is a bare transfer to a catalogued payee. A claim is of a payment channel, a capture of an escrow,
- * and a move is any other row of these: money goes in or out, and no seller is paid.
+ * and a move is any other row of these: money goes in or out, and no seller is paid. On Solana nothing marks a payment but that another account
+ * paid the fee: in a transaction of the form of `exact`, or of another one.
  */
-export type Marker = 'authorization' | 'permit2' | 'claim' | 'capture' | 'move' | 'none';
+export type Marker =
+  | 'authorization'
+  | 'permit2'
+  | 'claim'
+  | 'capture'
+  | 'move'
+  | 'sponsored_exact'
+  | 'sponsored'
+  | 'none';
 
 /** A settlement as the chain shows it, before the catalogue is applied. */
 export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
@@ -45,6 +54,8 @@ const MARKER_BIT = {
   claim: SEEN.voucher_claimed,
   capture: SEEN.escrow_captured,
   move: SEEN.channel_move,
+  sponsored_exact: SEEN.sponsored_exact,
+  sponsored: SEEN.sponsored_transfer,
   none: SEEN.no_marker,
 } as const;
 
@@ -73,7 +84,13 @@ export interface GradeRule {
   readonly method: EvidenceMethod;
 }
 
-const PAIRED = SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_claimed | SEEN.escrow_captured;
+const PAIRED =
+  SEEN.authorization_used |
+  SEEN.permit2_settled |
+  SEEN.voucher_claimed |
+  SEEN.escrow_captured |
+  SEEN.sponsored_exact |
+  SEEN.sponsored_transfer;
 const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
 const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 
@@ -84,6 +101,7 @@ const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
  * A move of a channel comes first: it pays no seller, regardless of its relayer or signature. `receiveWithAuthorization` comes before the named
  * relayer because nothing was relayed: the payee pulled the payment (EIP-3009). A named relayer also proves a payment of its own, which
  * the reasons `relayed_by_payer` and `relayed_by_payee` then show. A claim needs a voucher of the payer whoever sends it, mostly the seller.
+ * A sponsored transfer of Solana that no facilitator of `exact` would send is a plain one, unless its fee payer or its payee is known.
  */
 export const GRADE_RULES: readonly GradeRule[] = [
   { when: 'any', bits: SEEN.channel_move, method: 'channel_move' },
@@ -95,6 +113,7 @@ export const GRADE_RULES: readonly GradeRule[] = [
   { when: 'any', bits: RELAYED_BY_PARTY, method: 'self_relayed' },
   { when: 'any', bits: X402_SIGN, method: 'builder_code' },
   { when: 'any', bits: SEEN.payee_catalogued, method: 'catalogued_payee' },
+  { when: 'any', bits: SEEN.sponsored_transfer, method: 'bare_transfer' },
   { when: 'none', bits: 0, method: 'gasless_authorization' },
 ];
 

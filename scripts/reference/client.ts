@@ -1,5 +1,4 @@
 import { USD_CURRENCY } from '../../core/domain/amount.ts';
-import { chainOf } from '../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 
@@ -19,17 +18,17 @@ export const CHAIN_NAMES: Readonly<Record<string, string>> = {
 `;
 
 export function clientTokens(): string {
-  const entries = KNOWN_CHAINS.flatMap(({ chainId, tokens }) =>
+  const entries = KNOWN_CHAINS.flatMap(({ chain, tokens }) =>
     tokens
       .filter(({ currency }) => currency === USD_CURRENCY)
-      .map(({ address, decimals }) => `  'eip155:${chainId}/${address}': ${decimals},\n`),
+      .map(({ address, decimals }) => `  '${chain}/${address}': ${decimals},\n`),
   );
   return `${HEAD}${TOKENS_HEAD}${entries.join('')}};\n`;
 }
 
 /** The names of chains as the console writes them, by CAIP-2 name. */
 export function consoleChains(): string {
-  const entries = KNOWN_CHAINS.map(({ chainId, name }) => `  '${chainOf(chainId)}': '${name}',\n`);
+  const entries = KNOWN_CHAINS.map(({ chain, name }) => `  '${chain}': '${name}',\n`);
   return `${CHAINS_HEAD}${entries.join('')}};\n`;
 }
 

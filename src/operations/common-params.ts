@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { nearest } from '../../core/command-text.ts';
 import type { Address, TransactionId } from '../../core/domain/account.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { CHAIN_PATTERN, type Chain, chainOf, isChain } from '../../core/domain/chains.ts';
+import { CHAIN_PATTERN, type Chain, isChain, referenceOf } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
@@ -112,10 +112,10 @@ export const chainParam: Param<Chain | undefined> = {
 function chainByName(word: string): string {
   const wanted = word.toLowerCase();
   const known = KNOWN_CHAINS.find(
-    ({ name, slug, chainId }) =>
-      name.toLowerCase() === wanted || slug === wanted || String(chainId) === wanted,
+    ({ name, slug, chain }) =>
+      name.toLowerCase() === wanted || slug === wanted || referenceOf(chain).toLowerCase() === wanted,
   );
-  return known === undefined ? word : chainOf(known.chainId);
+  return known?.chain ?? word;
 }
 
 /** `alsoTaken`: words that the parameter takes besides a chain, for the message. */

@@ -9,6 +9,7 @@ import type { BlockSource } from '../../ingest/chain/block-source.ts';
 import { createRpcSource } from '../../ingest/chain/source.ts';
 import { BATCH_EVENTS } from '../../ingest/decode/channels/events.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
+import { createEvmWindows } from '../../ingest/follow/evm-windows.ts';
 import { createPipeline, type Pipeline } from '../../ingest/follow/pipeline.ts';
 import { createCatalogueHolder } from '../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
@@ -29,9 +30,7 @@ function pipelineInto({ writer }: TestEngine, config: ChainConfig, source: Block
   const { chain } = config;
   const catalogues = createCatalogueHolder(catalogueWith());
   return createPipeline({
-    writer,
-    source,
-    context: decodeContextOf(config, catalogues.current()),
+    windows: createEvmWindows({ source, context: decodeContextOf(config, catalogues.current()), writer }),
     catalogues,
     batches: createBatchWriter({
       chain,

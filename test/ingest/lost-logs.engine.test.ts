@@ -8,8 +8,10 @@ import { REVERSE_TOKEN } from '../../demo/chain/permit2.ts';
 import { createRpcSource } from '../../ingest/chain/source.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { TOPIC } from '../../ingest/decode/log-kind.ts';
+import { createReceiptComparison } from '../../ingest/fees/compare-receipts.ts';
 import { readFees } from '../../ingest/fees/read.ts';
 import { createChainStatus } from '../../ingest/follow/chain-status.ts';
+import { createEvmWindows } from '../../ingest/follow/evm-windows.ts';
 import { createPipeline } from '../../ingest/follow/pipeline.ts';
 import { createRepair, retryDeadLetters } from '../../ingest/follow/repair.ts';
 import { createCatalogueHolder } from '../../ingest/grading/catalogue.ts';
@@ -184,16 +186,18 @@ async function index(url: string, changes: Partial<ChainConfig> = {}) {
   );
   const status = createChainStatus(config, source, { ...NO_COUNTERS, finalizedBlock: head });
   const context = decodeContextOf(config, catalogues.current());
+  const windows = createEvmWindows({ ...own, source, context });
   const batches = createBatchWriter({ ...own, chain: CHAIN });
-  const pipeline = createPipeline({ ...own, source, context, catalogues, batches, status });
+  const pipeline = createPipeline({ ...own, windows, catalogues, batches, status });
   for (let from = 0; from <= head; from += WINDOW_BLOCKS)
     await pipeline.store(await pipeline.read(from, Math.min(head, from + WINDOW_BLOCKS - 1)));
-  const again = { ...own, source, catalogues, status };
+  const again = { ...own, source, windows, catalogues, status };
   const repair = createRepair(again);
+  const comparison = createReceiptComparison({ ...again, context, repair });
   const running: Promise<void>[] = [];
   return {
     follow(passes: readonly ('fees' | 'dead letters')[]): void {
-      if (passes.includes('fees')) running.push(readFees({ ...again, repair, limits: FEE_LIMITS }));
+      if (passes.includes('fees')) running.push(readFees({ ...again, comparison, limits: FEE_LIMITS }));
       if (passes.includes('dead letters'))
         running.push(retryDeadLetters({ ...again, repair, limits: RETRY_LIMITS }));
       for (const pass of running) pass.catch(() => undefined); // `end` awaits it

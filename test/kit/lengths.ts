@@ -24,6 +24,8 @@ const LENGTHS = {
   registryRounds: { gate: 3, nightly: 6 },
   /** Runs of a property whose every run writes to the engine and reads it back. */
   engineProperties: { push: 1, gate: 2, nightly: 12 },
+  /** Runs of a property of a whole local Solana. */
+  solanaChains: { push: 3, gate: 10, nightly: 100 },
   /** Runs of a property of the control store over commands in random order. */
   storeProperties: { gate: 12, nightly: 100 },
   /** Runs of a property of a dozen metered calls over SQLite. */

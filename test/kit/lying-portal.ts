@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
-import { createRandom, readBody } from './lying-rpc.ts';
+import { createRandom, readBody } from './lying-proxy.ts';
 import { readAll, type WireBlock } from './portal-blocks.ts';
 
 /**

@@ -1,21 +1,20 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Call,
+  EXCHANGE_LIES,
+  type ExchangeLie,
+  type Liar,
+  type LyingProxy,
+  type LyingProxyOptions,
+  type Reply,
+  readBody,
+  startLyingProxy,
+} from './lying-proxy.ts';
 
-/**
- * A JSON-RPC proxy that lies the way public nodes do, in front of an honest one. Which request is lied to follows from the
- * seed alone, so that a failing run can be repeated (concurrent requests may still arrive in another order).
- */
+/** A node of an EVM chain that lies. */
 
-export const LIES = [
-  /** The whole exchange: HTTP 429 with Retry-After: 0. */
-  'rate-limited',
-  /** The whole exchange: HTTP 500. */
-  'server-error',
-  /** The whole exchange: 200 with half of the JSON. */
-  'truncated',
-  /** The whole exchange: no answer until the caller gives up. */
-  'hang',
+const ANSWER_LIES = [
   /** eth_getLogs over a range: [] although there are logs. */
   'empty-logs',
   /** eth_getLogs: a log carries the hash of a block that is not in the chain. */
@@ -36,44 +35,17 @@ export const LIES = [
   'no-finalized-tag',
 ] as const;
 
-export type Lie = (typeof LIES)[number];
+type AnswerLie = (typeof ANSWER_LIES)[number];
 
-export interface LyingRpc {
-  readonly url: string;
-  /** How often the node answered with each lie. */
-  readonly told: Readonly<Record<Lie, number>>;
-  /** Requests seen, JSON-RPC calls each counted. */
-  readonly calls: () => number;
-  /** Changes the lies from now on; {} is honesty. */
-  lie(probabilities: Partial<Record<Lie, number>>): void;
-  /** Takes the next occasion for this lie, whatever its chance. */
-  insist(lie: Lie): void;
-  stop(): Promise<void>;
-}
+export type Lie = AnswerLie | ExchangeLie;
 
-export interface LyingRpcOptions {
-  readonly target: string;
-  readonly seed: number;
-  /** Chance of each lie, 0 to 1, where the request gives an occasion. */
-  readonly probabilities?: Partial<Record<Lie, number>>;
-  /** After so many lies of a kind it stops: 1 is "lie once, then be honest". Default: no end. */
-  readonly maxTold?: number;
+export const LIES: readonly Lie[] = [...EXCHANGE_LIES, ...ANSWER_LIES];
+
+export type LyingRpc = LyingProxy<AnswerLie>;
+
+export interface LyingRpcOptions extends LyingProxyOptions<AnswerLie> {
   /** The first block of the range that is read: nothing in it could contradict a lie about what stands before. */
   readonly honestParentOf?: number;
-  /** Before each exchange is answered. */
-  readonly delayMs?: number;
-}
-
-interface Call {
-  readonly id: number;
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-interface Reply {
-  readonly id: number;
-  result?: unknown;
-  error?: unknown;
 }
 
 interface WireLog {
@@ -85,84 +57,15 @@ const NOWHERE = `0x${'ba5eba11'.repeat(8)}`;
 const STALE_BY_MAX = 5;
 
 export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc> {
-  const random = createRandom(options.seed);
-  const none = () => Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
-  const told = none();
-  /** How often each lie must have been used. */
-  const owed = none();
   const { honestParentOf } = options;
-  let probabilities = options.probabilities ?? {};
-  let calls = 0;
-  const tell = (lie: Lie): boolean => {
-    const chance = told[lie] < owed[lie] ? 1 : (probabilities[lie] ?? 0);
-    if (chance === 0 || told[lie] >= (options.maxTold ?? Number.POSITIVE_INFINITY)) return false;
-    if (chance < 1 && random() >= chance) return false;
-    told[lie]++;
-    return true;
+  const distort = async (call: Call, reply: Reply, liar: Liar<AnswerLie>): Promise<void> => {
+    if (call.method === 'eth_getLogs' && Array.isArray(reply.result)) distortLogs(call, reply, liar);
+    if (call.method === 'eth_getBlockByNumber') await distortBlock(call, reply, liar, honestParentOf);
   };
-  /** Only a lie that changes something counts. */
-  const untell = (lie: Lie): void => {
-    told[lie]--;
-  };
-  const forward = async (body: unknown): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(options.target, { method: 'POST', headers, body: JSON.stringify(body) });
-    return response.json();
-  };
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const asked: unknown = JSON.parse(await readBody(request));
-    const batch = (Array.isArray(asked) ? asked : [asked]) as Call[]; // our own client's JSON-RPC
-    calls += batch.length;
-    await delay(options.delayMs ?? 0);
-    if (tell('hang')) return; // the socket stays open until the caller or `stop` ends it
-    if (tell('rate-limited')) return send(response, 429, '{"error":"slow down"}', { 'retry-after': '0' });
-    if (tell('server-error')) return send(response, 500, 'internal error');
-    const replies = (await forward(batch)) as Reply[]; // anvil's JSON-RPC
-    const byId = new Map(replies.map((reply) => [reply.id, reply]));
-    for (const call of batch) {
-      const reply = byId.get(call.id);
-      if (reply !== undefined) await distort(call, reply, { tell, untell, random, forward, honestParentOf });
-    }
-    const text = JSON.stringify(Array.isArray(asked) ? replies : replies[0]);
-    if (tell('truncated')) return send(response, 200, text.slice(0, Math.floor(text.length / 2)));
-    return send(response, 200, text);
-  };
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  return {
-    url: `http://127.0.0.1:${port}`,
-    told,
-    calls: () => calls,
-    lie(next) {
-      probabilities = next;
-    },
-    insist(lie) {
-      owed[lie] = told[lie] + 1;
-    },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return startLyingProxy(ANSWER_LIES, distort, options);
 }
 
-interface Liar {
-  readonly tell: (lie: Lie) => boolean;
-  readonly untell: (lie: Lie) => void;
-  readonly random: () => number;
-  readonly forward: (body: unknown) => Promise<unknown>;
-  readonly honestParentOf: number | undefined;
-}
-
-async function distort(call: Call, reply: Reply, liar: Liar): Promise<void> {
-  if (call.method === 'eth_getLogs' && Array.isArray(reply.result)) distortLogs(call, reply, liar);
-  if (call.method === 'eth_getBlockByNumber') await distortBlock(call, reply, liar);
-}
-
-function distortLogs(call: Call, reply: Reply, { tell, untell, random }: Liar): void {
+function distortLogs(call: Call, reply: Reply, { tell, untell, random }: Liar<AnswerLie>): void {
   const filter = call.params[0] as { fromBlock?: string; toBlock?: string }; // eth_getLogs takes one filter object
   const logs = reply.result as WireLog[]; // checked to be an array
   const isRange = filter.fromBlock !== undefined;
@@ -188,7 +91,8 @@ function distortLogs(call: Call, reply: Reply, { tell, untell, random }: Liar): 
 async function distortBlock(
   call: Call,
   reply: Reply,
-  { tell, untell, random, forward, honestParentOf }: Liar,
+  { tell, untell, random, forward }: Liar<AnswerLie>,
+  honestParentOf: number | undefined,
 ): Promise<void> {
   const [at, isFull] = call.params;
   if (at === 'finalized' && tell('no-finalized-tag')) {
@@ -213,32 +117,6 @@ async function distortBlock(
     params: [`0x${number.toString(16)}`, isFull],
   };
   reply.result = ((await forward(body)) as Reply).result; // as above
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
-}
-
-export async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** mulberry32: small, seeded, good enough to choose lies. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** An honest proxy that keeps the block ranges that eth_getLogs was asked for. */

@@ -106,7 +106,7 @@ function tenthOf(chain: SampleChain): SampleChain {
 function chainOf(slug: string) {
   const facts = knownChain(slug);
   if (facts === null || facts === undefined) throw new Error(`${slug} is no known chain`);
-  return `eip155:${facts.chainId}` as const;
+  return facts.chain;
 }
 
 /** The catalogue is read from the file again and again. */

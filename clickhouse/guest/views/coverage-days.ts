@@ -1,4 +1,3 @@
-import { chainOf } from '../../../core/domain/chains.ts';
 import {
   COVERAGE_METHOD,
   DEAD_LETTER_COLUMNS,
@@ -58,7 +57,7 @@ const ANCHORS = ['low_block', 'low_time', 'high_block', 'high_time'] as const;
 const NO_ANCHORS = ANCHORS.map((name) => `toUInt64(0) AS ${name}`).join(', ');
 
 /** Usual milliseconds between two blocks. */
-const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chainId }) => `'${chainOf(chainId)}'`).join(', ')}], [${KNOWN_CHAINS.map(({ blockTimeMs }) => `toUInt32(${blockTimeMs})`).join(', ')}], toUInt32(${OTHER_CHAIN_BLOCK_MS}))`;
+const BLOCK_MS = `transform(toString(chain), [${KNOWN_CHAINS.map(({ chain }) => `'${chain}'`).join(', ')}], [${KNOWN_CHAINS.map(({ blockTimeMs }) => `toUInt32(${blockTimeMs})`).join(', ')}], toUInt32(${OTHER_CHAIN_BLOCK_MS}))`;
 /** A day whose rows span less says too little of how fast its blocks came. */
 const PACE_SECONDS_MIN = 3_600;
 const DAY_SECONDS = 86_400;

@@ -41,11 +41,13 @@ export function createEndpoint(
     readonly signal: AbortSignal | undefined;
     /** Absent: this endpoint has a rate limit of its own. */
     readonly rateLimitOf?: RateLimitOf | undefined;
+    /** Sorts a JSON-RPC error: the codes of nodes differ by family. */
+    readonly failureOf?: typeof failureOfRpcError;
   },
 ): RpcEndpoint {
   const { limits, signal } = options;
   const post = isWebSocket(url) ? overWebSocket(url, limits, signal) : overHttp(url, limits);
-  const { requestsPerSecond, rateLimitOf } = options;
+  const { requestsPerSecond, rateLimitOf, failureOf = failureOfRpcError } = options;
   const rate = rateLimitOf?.(url, requestsPerSecond) ?? createRateLimit(requestsPerSecond);
   const gate = createGate(limits.maxInFlight);
 
@@ -57,7 +59,7 @@ export function createEndpoint(
         signal?.throwIfAborted();
         return withDeadline(limits.requestTimeoutMs, signal, async (deadline) => {
           try {
-            return matchAnswers(calls, await post(calls, deadline.signal));
+            return matchAnswers(calls, await post(calls, deadline.signal), failureOf);
           } catch (error) {
             signal?.throwIfAborted();
             const failure = deadline.isOver()
@@ -171,12 +173,16 @@ function readAnswer(answer: unknown): RpcAnswer {
   return typeof answer === 'object' && answer !== null ? answer : {};
 }
 
-function matchAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): RpcOutcome[] {
+function matchAnswers(
+  calls: readonly RpcCall[],
+  answers: readonly RpcAnswer[],
+  failureOf: typeof failureOfRpcError,
+): RpcOutcome[] {
   const byId = new Map(answers.map((answer) => [readAnswer(answer).id, answer]));
   return calls.map(({ method }, id) => {
     const answer = byId.get(id);
     if (answer?.error !== undefined && answer.error !== null)
-      return { failure: failureOfRpcError(method, answer.error) };
+      return { failure: failureOf(method, answer.error) };
     if (answer?.result === undefined)
       return { failure: new RpcFailure('unreadable', `${method}: left unanswered`) };
     return { result: answer.result };

@@ -44,7 +44,11 @@ export type ContradictionKind =
   | 'failed-transaction'
   | 'bloom-mismatch'
   | 'log-gap'
-  | 'missing-logs';
+  | 'missing-logs'
+  | 'missing-block'
+  | 'repeated-signature'
+  | 'wrong-balance'
+  | 'wrong-signature';
 
 /** An answer that contradicts itself or another answer: never used, counted, and requested again, from another URL if possible. */
 export class ProviderContradiction extends Error {
@@ -117,7 +121,7 @@ export function readRetryAfter(header: string | null, nowMs: number = Date.now()
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }
 
-function readRpcError(error: unknown): { code: number; message: string } {
+export function readRpcError(error: unknown): { code: number; message: string } {
   if (typeof error !== 'object' || error === null) return { code: 0, message: String(error) };
   const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
   const message = 'message' in error && typeof error.message === 'string' ? error.message : '';

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { Log } from '../../../core/log.ts';
 import { backOffMs } from '../../../core/process/retry.ts';
 import type { RpcCall, RpcEndpoint, RpcOutcome } from './endpoint.ts';
@@ -38,9 +39,16 @@ export interface PoolCounters {
   readonly contradictedAtMs: number;
 }
 
+/** How a node says which chain it serves. */
+export interface Identity extends RpcCall {
+  /** Null for an answer that names no chain. */
+  readonly read: (result: unknown) => Chain | null;
+}
+
 export interface PoolOptions {
   readonly endpoints: readonly RpcEndpoint[];
-  readonly chainId: number;
+  readonly chain: Chain;
+  readonly identity: Identity;
   readonly limits: RpcLimits;
   readonly log: Log;
   readonly signal: AbortSignal | undefined;
@@ -113,20 +121,20 @@ export function createPool(options: PoolOptions): RpcPool {
     return all.map(answerOf);
   };
   /**
-   * Asks for the chain id before the first real question. A URL of another chain is never asked again: its answers would
+   * Asks which chain it serves before the first real question. A URL of another chain is never asked again: its answers would
    * pass every other check and fill the index with another chain's payments.
    */
   const learnChain = async (member: Member): Promise<boolean> => {
     const startedMs = performance.now();
-    const [outcome] = await exchange(member, [{ method: 'eth_chainId', params: [] }]);
-    const found = readChainId(outcome);
+    const [outcome] = await exchange(member, [options.identity]);
+    const found = readChain(options.identity, outcome);
     const provider = member.endpoint.name;
     if (found instanceof RpcFailure) {
       turn.failed(member, found, startedMs, 1);
       note(found, provider);
       return false;
     }
-    member.chain = found === options.chainId ? 'right' : found;
+    member.chain = found === options.chain ? 'right' : found;
     if (member.chain === 'right') return true;
     tellWrongChain(options, provider, found);
     return false;
@@ -152,8 +160,8 @@ function countContradiction(counters: { contradictions: number; contradictedAtMs
   counters.contradictedAtMs = Date.now();
 }
 
-function tellWrongChain({ log, chainId }: PoolOptions, provider: string, found: number): void {
-  log.error({ provider, chainId: found, expected: chainId }, 'this RPC URL serves another chain');
+function tellWrongChain({ log, chain }: PoolOptions, provider: string, found: Chain): void {
+  log.error({ provider, chain: found, expected: chain }, 'this RPC URL serves another chain');
 }
 
 /** The URL behind each answer: when a contradiction is found, another URL may be in use. */
@@ -195,11 +203,10 @@ function answerOf<T>({ question, outcome }: Pending<T>): T {
   return outcome.answer;
 }
 
-function readChainId(outcome: RpcOutcome | undefined): number | RpcFailure {
-  if (outcome === undefined) return new RpcFailure('unreadable', 'eth_chainId: left unanswered');
+function readChain({ method, read }: Identity, outcome: RpcOutcome | undefined): Chain | RpcFailure {
+  if (outcome === undefined) return new RpcFailure('unreadable', `${method}: left unanswered`);
   if ('failure' in outcome) return outcome.failure;
-  const chainId = typeof outcome.result === 'string' ? Number(outcome.result) : Number.NaN;
-  return Number.isSafeInteger(chainId) ? chainId : new RpcFailure('unreadable', 'eth_chainId: not a number');
+  return read(outcome.result) ?? new RpcFailure('unreadable', `${method}: names no chain`);
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
@@ -217,8 +224,8 @@ interface Member {
   restUntilMs: number;
   restedAtMs: number;
   maxBatchCalls: number;
-  /** 'open' until the node has said which chain it serves; a number is a wrong one. */
-  chain: 'open' | 'right' | number;
+  /** 'open' until the node has said which chain it serves; a name is a wrong one. */
+  chain: 'open' | 'right' | Chain;
 }
 
 /** Chooses the URL to use, and pauses URLs after failures. */
@@ -256,7 +263,7 @@ function createTurn(
       signal?.throwIfAborted();
       const first = members.indexOf(current());
       const order = [...members.slice(first), ...members.slice(0, first)];
-      const usable = order.filter(({ chain }) => typeof chain !== 'number');
+      const usable = order.filter(({ chain }) => chain === 'open' || chain === 'right');
       const nowMs = performance.now();
       const awake = usable.find(({ restUntilMs }) => restUntilMs <= nowMs);
       const chosen = awake ?? usable.sort((a, b) => a.restUntilMs - b.restUntilMs)[0];
@@ -286,7 +293,7 @@ function createTurn(
 }
 
 function wrongChain(members: readonly Member[]): WrongChain {
-  const found = members.map(({ endpoint, chain }) => `${endpoint.name} serves eip155:${chain}`);
+  const found = members.map(({ endpoint, chain }) => `${endpoint.name} serves ${chain}`);
   return new WrongChain(`No configured RPC URL serves this chain: ${found.join(', ')}.`);
 }
 

@@ -312,10 +312,11 @@ const EVM_CHAIN = /^eip155:(\d+)$/i;
 function chainTrouble(text: string): Trouble | undefined {
   const number = EVM_CHAIN.exec(text)?.[1];
   if (number !== undefined ? text === `eip155:${number}` : isOtherChain(text)) return undefined;
-  const meant = number ?? (/^\d+$/.test(text) ? text : chainIdNamed(text));
+  const id = number ?? (/^\d+$/.test(text) ? text : undefined);
+  const meant = id === undefined ? chainNamed(text) : `eip155:${id}`;
   return {
     message: 'Chains are called by their CAIP-2 names here, such as eip155:8453 for Base.',
-    meant: meant === undefined ? undefined : `eip155:${meant}`,
+    meant,
   };
 }
 
@@ -323,16 +324,16 @@ function isOtherChain(text: string): boolean {
   return CHAIN.test(text) && !/^eip155:/i.test(text);
 }
 
-const CHAIN_IDS: ReadonlyMap<string, string> = new Map(
-  KNOWN_CHAINS.flatMap(({ chainId, slug, name }) => [
-    [slug, String(chainId)],
-    [name.toLowerCase(), String(chainId)],
+const CHAINS_BY_NAME: ReadonlyMap<string, string> = new Map(
+  KNOWN_CHAINS.flatMap(({ chain, slug, name }) => [
+    [slug, chain],
+    [name.toLowerCase(), chain],
   ]),
 );
 
-function chainIdNamed(text: string): string | undefined {
+function chainNamed(text: string): string | undefined {
   const wanted = text.trim().toLowerCase();
-  return CHAIN_IDS.get(wanted) ?? CHAIN_IDS.get(nearest(wanted, [...CHAIN_IDS.keys()]) ?? '');
+  return CHAINS_BY_NAME.get(wanted) ?? CHAINS_BY_NAME.get(nearest(wanted, [...CHAINS_BY_NAME.keys()]) ?? '');
 }
 
 function listTrouble(text: string, values: readonly string[]): Trouble | undefined {

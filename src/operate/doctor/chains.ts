@@ -1,8 +1,12 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../../core/config/chains.ts';
+import { type Chain, namespaceOf } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc/endpoint.ts';
 import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';
+import type { Identity } from '../../../ingest/chain/rpc/pool.ts';
+import { SOLANA_IDENTITY } from '../../../ingest/chain/solana/source.ts';
+import { EVM_IDENTITY } from '../../../ingest/chain/source.ts';
 import { tokenFaults } from '../../../ingest/chain/token-facts.ts';
 import { type ChainStatus, isImported, readChainStatus } from '../../operations/index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../../operations/index-state/freshness.ts';
@@ -18,8 +22,9 @@ const AHEAD_WARNING_SECONDS = 30;
 
 export interface RpcFacts {
   readonly provider: string;
-  readonly chainId: number | null;
-  /** Unix seconds of the newest block; null where the node did not answer it. */
+  /** Null where the node does not say which one it serves. */
+  readonly chain: Chain | null;
+  /** Unix seconds of the newest block, on Solana of the newest final one; null where the node did not answer it. */
   readonly headTime: number | null;
   /** Whether the block from which on is indexed can be read; null where that was not asked. */
   readonly hasStart: boolean | null;
@@ -27,19 +32,19 @@ export interface RpcFacts {
 
 export function judgeRpc(
   facts: RpcFacts,
-  expected: { readonly chain: string; readonly chainId: number; readonly nowSeconds: number },
+  expected: { readonly slug: string; readonly chain: Chain; readonly nowSeconds: number },
 ): Finding {
-  const { provider, chainId, headTime, hasStart } = facts;
-  const whose = `${expected.chain} at ${provider}`;
+  const { provider, chain, headTime, hasStart } = facts;
+  const whose = `${expected.slug} at ${provider}`;
   const elsewhere = 'Correct rpcUrls; the others are used meanwhile.';
-  if (chainId === null || headTime === null)
+  if (chain === null || headTime === null)
     return failure(
       'rpc',
       `${whose} does not answer`,
       `The provider is down or refuses requests. ${elsewhere}`,
     );
-  if (chainId !== expected.chainId)
-    return failure('rpc', `${whose} serves chain ${chainId}, not ${expected.chainId}`, elsewhere);
+  if (chain !== expected.chain)
+    return failure('rpc', `${whose} serves chain ${chain}, not ${expected.chain}`, elsewhere);
   const age = expected.nowSeconds - headTime;
   if (age < -AHEAD_WARNING_SECONDS)
     return warning(
@@ -55,18 +60,19 @@ export function judgeRpc(
       `${whose} does not have the block at startBlock`,
       'Backfilling needs a node with older blocks.',
     );
-  return ok('rpc', `${whose}: chain ${chainId}, newest block ${Math.max(0, age)} s old`);
+  return ok('rpc', `${whose}: chain ${chain}, newest block ${Math.max(0, age)} s old`);
 }
 
 export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise<readonly Finding[]> {
-  const expected = { chain: chain.facts.slug, chainId: chain.facts.chainId };
+  const expected = { slug: chain.facts.slug, chain: chain.chain };
   const found = await Promise.all(
     chain.rpcUrls.map(async (url) => {
       const ending = new AbortController();
       // Of a websocket the connection would stay, and with it the process.
-      const facts = await askNode(url, chain, ending.signal).finally(() => ending.abort());
+      const ask = namespaceOf(chain.chain) === 'solana' ? askSolana : askEvm;
+      const facts = await ask(url, chain, ending.signal).finally(() => ending.abort());
       const finding = judgeRpc(facts, { ...expected, nowSeconds: Math.floor(nowMs() / 1_000) });
-      return { finding, isAway: facts.chainId === null || facts.headTime === null };
+      return { finding, isAway: facts.chain === null || facts.headTime === null };
     }),
   );
   // A node that is down does not matter while another answers; a node of another chain is always a mistake.
@@ -89,7 +95,7 @@ export async function checkTokens({
   );
 }
 
-async function askNode(
+async function askEvm(
   url: string,
   { startBlock, requestsPerSecond }: ChainConfig,
   signal: AbortSignal,
@@ -97,8 +103,12 @@ async function askNode(
   const limits = { ...RPC_LIMITS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
   const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal });
   const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
-  const [id, head] = await endpoint.exchange([{ method: 'eth_chainId', params: [] }, block('latest')]);
-  const facts = { provider: endpoint.name, chainId: numberOf(id), headTime: quantityIn(head, 'timestamp') };
+  const [id, head] = await endpoint.exchange([EVM_IDENTITY, block('latest')]);
+  const facts = {
+    provider: endpoint.name,
+    chain: chainIn(id, EVM_IDENTITY),
+    headTime: quantityIn(head, 'timestamp'),
+  };
   const headNumber = quantityIn(head, 'number');
   if (headNumber === null) return { ...facts, hasStart: null };
   const start = startBlock >= 0 ? startBlock : Math.max(0, headNumber + startBlock);
@@ -107,8 +117,40 @@ async function askNode(
   return { ...facts, hasStart: quantityIn(first, 'number') === start };
 }
 
-function numberOf(outcome: RpcOutcome | undefined): number | null {
-  return outcome !== undefined && 'result' in outcome ? quantity(outcome.result) : null;
+const FINALIZED = { commitment: 'finalized' } as const;
+
+async function askSolana(
+  url: string,
+  { startBlock, requestsPerSecond }: ChainConfig,
+  signal: AbortSignal,
+): Promise<RpcFacts> {
+  const limits = { ...RPC_LIMITS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
+  const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal });
+  const [id, newest, oldest] = await endpoint.exchange([
+    SOLANA_IDENTITY,
+    { method: 'getSlot', params: [FINALIZED] },
+    { method: 'getFirstAvailableBlock', params: [] },
+  ]);
+  const facts = {
+    provider: endpoint.name,
+    chain: chainIn(id, SOLANA_IDENTITY),
+    headTime: null,
+    hasStart: null,
+  };
+  const [slot, first] = [numberIn(newest), numberIn(oldest)];
+  if (slot === null) return facts;
+  const [time] = await endpoint.exchange([{ method: 'getBlockTime', params: [slot] }]);
+  const start = startBlock >= 0 ? startBlock : Math.max(0, slot + startBlock);
+  return { ...facts, headTime: numberIn(time), hasStart: first === null ? null : first <= start };
+}
+
+function chainIn(outcome: RpcOutcome | undefined, { read }: Identity): Chain | null {
+  return outcome !== undefined && 'result' in outcome ? read(outcome.result) : null;
+}
+
+function numberIn(outcome: RpcOutcome | undefined): number | null {
+  const result = outcome !== undefined && 'result' in outcome ? outcome.result : null;
+  return typeof result === 'number' && Number.isSafeInteger(result) ? result : null;
 }
 
 function quantityIn(outcome: RpcOutcome | undefined, name: string): number | null {

@@ -144,6 +144,7 @@ export const getCoverage = defineOperation({
             unpaired_proxy: 0,
             unknown_channel: 0,
             amount_out_of_range: 0,
+            unclear_transfer: 0,
           },
           blocks: { first: 38_352_227, last: 38_395_426, indexed: 43_200, missing: 0 },
           sources: ['rpc', 'portal'],

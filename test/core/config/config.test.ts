@@ -246,10 +246,32 @@ test('RPC URLs of the environment that no chain uses are reported by variable, n
     RPC_URL_137: '',
     RPC_URL_42161_FILE: '/run/secrets/four',
     RPC_URL_X: 'five',
+    RPC_URL_SOLANA_DEVNET: 'https://six.example/secret',
   };
   expect(unusedRpcUrls(loadConfig({ env: { CHAINS: env.CHAINS } }), env)).toEqual([
     'RPC_URL_10 is not used: this chain is not configured (CHAINS)',
-    'RPC_URL_8543 is not used: no chain that is known here has this id',
+    'RPC_URL_8543 is not used: no chain that is known here has this id or name',
     'RPC_URL_42161_FILE is not used: this chain is not configured (CHAINS)',
+    'RPC_URL_X is not used: no chain that is known here has this id or name',
+    'RPC_URL_SOLANA_DEVNET is not used: this chain is not configured (CHAINS)',
+  ]);
+});
+
+test('Solana is a chain like any other: by its name, with URLs of its own, and mints of a chain of one’s own', () => {
+  const [mainnet] = loadConfig({
+    env: { CHAINS: 'solana', RPC_URL_SOLANA: 'https://one.example' },
+  }).chains;
+  expect(mainnet).toMatchObject({
+    chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+    rpcUrls: ['https://one.example'],
+    portal: null,
+  });
+  expect(mainnet?.tokens.map(({ symbol, paidBy }) => `${symbol} ${paidBy}`)).toEqual([
+    'USDC spl-token',
+    'USDT spl-token',
+    'USDG token-2022',
+    'PYUSD token-2022',
+    'CASH token-2022',
+    'EURC spl-token',
   ]);
 });

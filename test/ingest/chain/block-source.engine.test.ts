@@ -346,7 +346,7 @@ describe('the configured URLs', () => {
   test('a URL of another chain is refused with both chain ids and without its path', async () => {
     const proxy = await lying({});
     const { source } = sourceOf([`${proxy.url}/key-of-mine`], {
-      facts: { ...configOf([]).facts, chainId: 8453 },
+      chain: 'eip155:8453',
     });
     const reading = source.read(FROM, TO, filter);
     await expect(reading).rejects.toThrow(WrongChain);

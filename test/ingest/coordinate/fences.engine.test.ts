@@ -10,6 +10,7 @@ import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
+import { createEvmWindows } from '../../../ingest/follow/evm-windows.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
@@ -307,11 +308,14 @@ describe('rows of an older catalogue', () => {
         }),
     };
     const pipeline = createPipeline({
-      writer: counting,
-      source: {
-        read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
-      } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
-      context,
+      windows: createEvmWindows({
+        source: {
+          read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
+          receipts: async () => [],
+        },
+        context,
+        writer: counting,
+      }),
       catalogues,
       batches: createBatchWriter({
         chain: BASE,

@@ -14,6 +14,7 @@ import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
+import { createEvmWindows } from '../../../ingest/follow/evm-windows.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
 import { claimFence, raiseGrades } from '../../../ingest/write/fence.ts';
@@ -88,6 +89,11 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
       workRanges({
         config: chain,
         source,
+        windows: createEvmWindows({
+          source,
+          context: decodeContextOf(chain, catalogueWith()),
+          writer: engine.writer,
+        }),
         writer: engine.writer,
         versions: createVersions(0n, () => Date.now() + skewMs),
         catalogues: createCatalogueHolder(catalogueWith(), 1n),

@@ -97,7 +97,7 @@ interface Given {
   readonly writer?: Writer;
   readonly sampleDataTo?: number;
   readonly source?: FeeDeps['source'];
-  readonly repair?: FeeDeps['repair'];
+  readonly comparison?: FeeDeps['comparison'];
 }
 
 async function start(given: Given = {}): Promise<Started> {
@@ -130,7 +130,7 @@ async function start(given: Given = {}): Promise<Started> {
         limits: { backOffFirstMs: 1, backOffMaxMs: 20 },
       }),
     status,
-    repair: given.repair ?? { compare: () => Promise.resolve(new Set()) },
+    comparison: given.comparison ?? { compare: () => Promise.resolve(new Set()) },
     writer: given.writer ?? engine.writer,
     versions: createVersions(nextVer()),
     log,

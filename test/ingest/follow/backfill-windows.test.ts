@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Hash } from '../../../core/domain/account.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
 import type { ReadBatch } from '../../../ingest/follow/pipeline.ts';
+import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import type { BlockRange } from '../../../ingest/write/checkpoints.ts';
 
 const FIRST = 1_000;
@@ -32,7 +33,7 @@ function backfillInto(
         async read(from: number, to: number) {
           windows.push({ from, to });
           const last = { number: to, hash: HASH, parentHash: HASH, time: 1 };
-          return { from, to, blocks: [last], logs: [], transactions: new Map() } as unknown as ReadBatch; // nothing else is read of it
+          return { from, to, blocks: [last], size: 0, rowsBy: () => NO_ROWS } satisfies ReadBatch;
         },
         store,
       } as unknown as Parameters<typeof backfill>[0]['pipeline'], // the two it calls

@@ -7,6 +7,7 @@ import { createLog } from '../../../core/log.ts';
 import type { BlockBatch, BlockSource } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
+import { createEvmWindows } from '../../../ingest/follow/evm-windows.ts';
 import { createPipeline, type Pipeline } from '../../../ingest/follow/pipeline.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
@@ -67,9 +68,7 @@ function pipelineIntoNowhere(pass?: bigint): Stuck {
     answered,
     inserts: () => inserts,
     pipeline: createPipeline({
-      writer,
-      source,
-      context,
+      windows: createEvmWindows({ source, context, writer }),
       catalogues,
       batches: createBatchWriter({ chain: BASE, writer, versions: createVersions(0n), log, signal }),
       status: { sourceAnswered: () => undefined, wrote: () => undefined },

@@ -25,8 +25,8 @@ describe('the built-in table', () => {
   const catalogue = buildCatalogue({ facilitators: [], payees: [] });
 
   test('is complete, names each relayer once and every facilitator as it writes itself', () => {
-    expect(readBuiltInRelayers()).toHaveLength(132);
-    expect(catalogue.relayers).toHaveLength(132);
+    expect(readBuiltInRelayers()).toHaveLength(160);
+    expect(catalogue.relayers).toHaveLength(160);
     for (const { facilitator: id } of catalogue.relayers) expect(FACILITATOR_NAMES).toHaveProperty([id]);
     expect(new Set(catalogue.relayers.map(({ facilitator: id }) => id))).toEqual(
       new Set(Object.keys(FACILITATOR_NAMES)),
@@ -84,7 +84,7 @@ describe('the configuration', () => {
     const names = buildCatalogue({ facilitators: [renamed], payees: [] }).relayers.flatMap((entry) =>
       entry.facilitator === 'coinbase' ? [entry.facilitatorName] : [],
     );
-    expect(names).toEqual(Array.from({ length: 41 }, () => 'CDP'));
+    expect(names).toEqual(Array.from({ length: 48 }, () => 'CDP'));
   });
 
   test('a payee listed for several resources is one payee, named by the first', () => {

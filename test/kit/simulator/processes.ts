@@ -8,6 +8,7 @@ import { indexChain } from '../../../ingest/coordinate/index-chain.ts';
 import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { emittersOf } from '../../../ingest/decode/log-kind.ts';
+import { createEvmWindows } from '../../../ingest/follow/evm-windows.ts';
 import {
   type Catalogue,
   type CatalogueHolder,
@@ -59,7 +60,10 @@ export function startSimulatedIngest(deps: {
   const runChain = async ({ config, model }: SimulatedChain, catalogues: CatalogueHolder): Promise<void> => {
     const { source } = model;
     const queue = createMemoryQueue();
-    const own = { config: config(), source, writer, versions, catalogues, log, signal };
+    const chain = config();
+    const context = decodeContextOf(chain, catalogues.current());
+    const windows = createEvmWindows({ source, context, writer });
+    const own = { config: chain, source, windows, writer, versions, catalogues, log, signal };
     const run = await indexChain({ ...own, jobs: { queueOf: () => queue, epoch: 0n } });
     await Promise.all([run.done, workRanges({ ...own, jobs: { queueOf: () => queue, atOnce: 1 } })]);
     if (!signal.aborted) throw new Error(`a chain stopped: ${run.status.snapshot().lastError}`);

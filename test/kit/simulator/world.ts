@@ -3,6 +3,7 @@ import type { ChainConfig } from '../../../core/config/chains.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
+import { chainIdOf } from '../../../core/domain/chains.ts';
 import { type Random, seededRandom } from '../../../demo/random.ts';
 import { permit2ProxiesOf } from '../../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../../ingest/grading/catalogue.ts';
@@ -101,7 +102,7 @@ function createChains(): ChangingChain[] {
     if (token === undefined) throw new Error(`${config.chain} has no built-in token`);
     const first = { block: FIRST_START_BLOCK };
     const model = createModelChain({
-      chainId: config.facts.chainId,
+      chainId: chainIdOf(config.chain),
       finalityDepth: FINALITY_BLOCKS,
       genesisTime: GENESIS_TIME,
     });

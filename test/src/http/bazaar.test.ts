@@ -7,7 +7,6 @@ import {
 import { describe, expect, test } from 'vitest';
 import { isPayable } from '../../../core/config/access.ts';
 import { address } from '../../../core/domain/account.ts';
-import { chainOf } from '../../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { discoveryOf } from '../../../src/http/bazaar.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
@@ -31,11 +30,11 @@ const offered = (operation: (typeof sold)[number]) => {
     extensions: { ...discoveryOf(operation) },
   };
   const payTo = address('0x4020615294c913f045dc10f0a5cdebd86c280001');
-  const accept = KNOWN_CHAINS.slice(0, 2).flatMap(({ chainId, tokens }) =>
+  const accept = KNOWN_CHAINS.slice(0, 2).flatMap(({ chain, tokens }) =>
     tokens
       .filter(isPayable)
       .slice(0, 1)
-      .map((token) => ({ chain: chainOf(chainId), slug: 'chain', rpcUrls: [], token, payTo })),
+      .map((token) => ({ chain, slug: 'chain', rpcUrls: [], token, payTo })),
   );
   return {
     order,

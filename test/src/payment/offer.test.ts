@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type AcceptedPayment, isPayable, type PayableToken } from '../../../core/config/access.ts';
 import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/account.ts';
 import { usdMicros } from '../../../core/domain/amount.ts';
-import { type ChainFacts, chainOf } from '../../../core/domain/chains.ts';
+import type { ChainFacts } from '../../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { namesChain, networkName, v1NameOf } from '../../../core/domain/networks.ts';
 import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
@@ -30,7 +30,7 @@ const ORDER: Order = {
 
 function accepted(facts: ChainFacts, token = facts.tokens.find(isPayable) as PayableToken): AcceptedPayment {
   return {
-    chain: chainOf(facts.chainId),
+    chain: facts.chain,
     slug: facts.slug,
     token,
     payTo: PAY_TO,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { chainOf } from '../../../../core/domain/chains.ts';
 import type { RpcEndpoint, RpcOutcome } from '../../../../ingest/chain/rpc/endpoint.ts';
 import { ProviderContradiction, RpcFailure } from '../../../../ingest/chain/rpc/failure.ts';
 import { RPC_LIMITS } from '../../../../ingest/chain/rpc/limits.ts';
 import { createPool } from '../../../../ingest/chain/rpc/pool.ts';
+import { EVM_IDENTITY } from '../../../../ingest/chain/source.ts';
 import { testLog } from '../../../kit/engine.ts';
 
 const CHAIN_ID = 8453;
@@ -24,7 +26,8 @@ function twoNodes() {
   });
   const pool = createPool({
     endpoints: [node('one'), node('two')],
-    chainId: CHAIN_ID,
+    chain: chainOf(CHAIN_ID),
+    identity: EVM_IDENTITY,
     limits,
     log: testLog,
     signal: undefined,

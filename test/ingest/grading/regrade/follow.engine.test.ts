@@ -8,6 +8,7 @@ import { sql } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { decodeContextOf } from '../../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
+import { createEvmWindows } from '../../../../ingest/follow/evm-windows.ts';
 import { createPipeline, type Pipeline } from '../../../../ingest/follow/pipeline.ts';
 import { regrade } from '../../../../ingest/grading/regrade/command.ts';
 import { type FollowedCatalogue, openCatalogue } from '../../../../ingest/grading/regrade/follow.ts';
@@ -75,13 +76,12 @@ const payments = (from: number) =>
 function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer = engine.writer): Pipeline {
   const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, holder.current());
   return createPipeline({
-    writer,
-    context,
     catalogues: holder,
-    source: {
-      chain: BASE,
-      read: (from: number) => Promise.resolve(blocks(from)),
-    } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
+    windows: createEvmWindows({
+      source: { read: (from) => Promise.resolve(blocks(from)), receipts: async () => [] },
+      context,
+      writer,
+    }),
     batches: createBatchWriter({
       chain: BASE,
       writer,

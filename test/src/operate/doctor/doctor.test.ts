@@ -221,7 +221,7 @@ test('an RPC URL is judged by its chain, the age of its tip and the blocks it st
   const good = `${nodeUrl}/8453/2/0/secret-path-key`;
   expect((await judgeNodes(good)).map(({ verdict }) => verdict)).toEqual(['ok']);
   expect(await judgeNodes(`${nodeUrl}/1/2/0`)).toMatchObject([
-    { verdict: 'failure', says: expect.stringContaining('serves chain 1, not 8453') },
+    { verdict: 'failure', says: expect.stringContaining('serves chain eip155:1, not eip155:8453') },
   ]);
   expect((await judgeNodes(`${nodeUrl}/8453/500/0`)).map(({ says }) => says)).toEqual([
     expect.stringContaining('500 s old'),

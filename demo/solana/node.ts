@@ -1,0 +1,38 @@
+import { createSolanaLedger, type LedgerOptions, type SolanaLedger } from './ledger.ts';
+import { installMint } from './mints.ts';
+import { SOLANA_DEVNET, type SolanaNetwork } from './programs.ts';
+import { type SolanaRpc, serveSolana } from './rpc.ts';
+
+/** A local Solana with its JSON-RPC and the USDC of the network that it plays. */
+export interface SolanaNode extends SolanaRpc {
+  readonly ledger: SolanaLedger;
+  readonly network: SolanaNetwork;
+}
+
+export interface NodeOptions extends Omit<LedgerOptions, 'genesisHash'> {
+  /** Default: devnet. */
+  readonly network?: SolanaNetwork;
+  /** Default: a free port. */
+  readonly port?: number;
+  /** Milliseconds between blocks. Without it, `ledger.produce` makes them. */
+  readonly blockEveryMs?: number;
+}
+
+/** Starts it within this process. */
+export async function startSolana(options: NodeOptions = {}): Promise<SolanaNode> {
+  const { network = SOLANA_DEVNET, port, blockEveryMs, ...rest } = options;
+  const ledger = createSolanaLedger({ ...rest, genesisHash: network.genesisHash });
+  installMint(ledger, { mint: network.usdc });
+  const rpc = await serveSolana(ledger, port === undefined ? {} : { port });
+  const produce = () => ledger.produce({ time: Math.floor(Date.now() / 1_000) });
+  const timer = blockEveryMs === undefined ? undefined : setInterval(produce, blockEveryMs);
+  return {
+    ...rpc,
+    ledger,
+    network,
+    async stop() {
+      clearInterval(timer);
+      await rpc.stop();
+    },
+  };
+}

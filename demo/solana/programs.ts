@@ -1,0 +1,37 @@
+import { type Address, address } from '@solana/kit';
+
+/** Programs and mints of Solana that the local chain and its readers know. */
+
+export const SYSTEM_PROGRAM = address('11111111111111111111111111111111');
+export const TOKEN_PROGRAM = address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+export const TOKEN_2022_PROGRAM = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb');
+export const LOOKUP_TABLE_PROGRAM = address('AddressLookupTab1e1111111111111111111111111');
+
+export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]);
+
+/** A network that the local chain can play: its genesis hash, whose first 32 characters are its CAIP-2 reference, and its USDC. */
+export interface SolanaNetwork {
+  readonly name: 'mainnet' | 'devnet';
+  readonly genesisHash: string;
+  readonly usdc: Address;
+}
+
+/** Source: getGenesisHash of the networks, and the mints of @x402/svm 2.27.0. */
+export const SOLANA_MAINNET: SolanaNetwork = {
+  name: 'mainnet',
+  genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  usdc: address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+};
+
+export const SOLANA_DEVNET: SolanaNetwork = {
+  name: 'devnet',
+  genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  usdc: address('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+};
+
+const REFERENCE_CHARS = 32;
+
+/** The chain as CAIP-2 names it. */
+export function caip2Of({ genesisHash }: SolanaNetwork): `solana:${string}` {
+  return `solana:${genesisHash.slice(0, REFERENCE_CHARS)}`;
+}

@@ -1,0 +1,278 @@
+import type { Address, Instruction, TransactionSigner } from '@solana/kit';
+import { getAddMemoInstruction } from '@solana-program/memo';
+import {
+  getApproveInstruction,
+  getBurnCheckedInstruction,
+  getCreateAssociatedTokenIdempotentInstruction,
+  getRecoverNestedAssociatedTokenInstructionAsync,
+  getTransferCheckedInstruction,
+  getTransferInstruction,
+} from '@solana-program/token';
+import { getTransferCheckedWithFeeInstruction } from '@solana-program/token-2022';
+import { paymentAmount, type Random } from '../random.ts';
+import type { SolanaLedger } from './ledger.ts';
+import { fundTokens } from './mints.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
+import { type RandomWorld, TRANSFER_FEE } from './random-world.ts';
+import { signTransaction, sponsoredPayment, type UnsignedTransaction } from './transactions.ts';
+import { solanaWallet, tokenAccountOf } from './wallets.ts';
+
+/**
+ * Random transactions of a local Solana, of every kind that a reader of payments meets. In none does an owner both pay and get the same
+ * token, so that balances before and after say who paid whom.
+ */
+
+export const SOLANA_KINDS = {
+  /** x402's shape: a facilitator pays the fee. */
+  sponsored: 8,
+  /** The same with a memo. */
+  memo: 2,
+  /** The owner of the tokens pays the fee: nobody sponsors it. */
+  plain: 2,
+  /** `Transfer`, whose instruction names no mint. */
+  unchecked: 1,
+  /** One payer, two or three payees. */
+  several: 2,
+  /** Two payers, one payee. */
+  severalPayers: 1,
+  /** The payee's token account is made in the same transaction. */
+  newAccount: 2,
+  /** The owner approves, and a delegate moves the tokens, in one transaction. */
+  delegate: 1,
+  /** The owner is a multisig of the token program. */
+  multisig: 1,
+  /** Token-2022 withholds a fee from what the payee gets. */
+  withheldFee: 2,
+  /** The same with an instruction that states the fee. */
+  statedFee: 1,
+  /** Mint and destination come from a lookup table. */
+  lookupTable: 2,
+  /**
+   * An instruction of the associated token program calls the token program, and the owner of the source is an address without a key:
+   * tokens that lie in an account of an associated account are recovered.
+   */
+  inner: 1,
+  /** The second transfer has no cover, so neither happens. */
+  failed: 1,
+  /** Another token. */
+  otherMint: 1,
+  /** Tokens vanish, and nobody gets them. */
+  burn: 1,
+  /** No token at all. */
+  memoOnly: 1,
+} as const;
+
+export type SolanaKind = keyof typeof SOLANA_KINDS;
+
+export interface RandomTransaction {
+  readonly kind: SolanaKind;
+  readonly wire: Uint8Array;
+}
+
+export interface RandomTransactions {
+  /** Signs the next one for the ledger's newest block. */
+  next(kind?: SolanaKind): Promise<RandomTransaction>;
+}
+
+const DECIMALS = 6;
+/** Above what anyone owns. */
+const UNCOVERED_ATOMS = 10n ** 17n;
+const PAYEES_MAX = 3;
+const BASIS_POINTS = 10_000n;
+
+export function createRandomTransactions(
+  ledger: SolanaLedger,
+  world: RandomWorld,
+  random: Random,
+): RandomTransactions {
+  const kinds = Object.entries(SOLANA_KINDS).flatMap(([kind, weight]) =>
+    Array.from({ length: weight }, () => kind as SolanaKind),
+  ); // of the table above
+  const builders = buildersOf({ ledger, world, random });
+  return {
+    async next(kind = random.pick(kinds)) {
+      return { kind, wire: await signTransaction(ledger, await builders[kind]()) };
+    },
+  };
+}
+
+interface Scene {
+  readonly ledger: SolanaLedger;
+  readonly world: RandomWorld;
+  readonly random: Random;
+}
+
+type Builder = () => Promise<UnsignedTransaction>;
+
+function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
+  const { world, random } = scene;
+  const amount = () => paymentAmount(random);
+  const payer = () => random.pick(world.agents);
+  const seller = () => random.pick(world.sellers);
+  const feePayer = () => random.pick(world.feePayers);
+  const terms = () => ({
+    feePayer: feePayer(),
+    payer: payer(),
+    payee: seller(),
+    mint: world.mints.usdc,
+    amount: amount(),
+  });
+  return {
+    sponsored: () => sponsoredPayment(terms()),
+    memo: () => sponsoredPayment({ ...terms(), memo: `order ${random.below(1_000_000)}` }),
+    async plain() {
+      const own = terms();
+      return sponsoredPayment({ ...own, feePayer: own.payer });
+    },
+    async unchecked() {
+      const { payer: authority, payee, mint, amount: atoms } = terms();
+      const accounts = {
+        source: await tokenAccountOf(authority.address, mint),
+        destination: await tokenAccountOf(payee, mint),
+      };
+      return {
+        feePayer: feePayer(),
+        instructions: [getTransferInstruction({ ...accounts, authority, amount: atoms })],
+      };
+    },
+    async several() {
+      const from = payer();
+      const payees = world.sellers.slice(0, 2 + random.below(PAYEES_MAX - 1));
+      const transfers = payees.map((to) => transfer({ from, to, mint: world.mints.usdc, amount: amount() }));
+      return { feePayer: feePayer(), instructions: await Promise.all(transfers) };
+    },
+    async severalPayers() {
+      const at = random.below(world.agents.length - 1);
+      const to = seller();
+      const transfers = world.agents
+        .slice(at, at + 2)
+        .map((from) => transfer({ from, to, mint: world.mints.usdc, amount: amount() }));
+      return { feePayer: feePayer(), instructions: await Promise.all(transfers) };
+    },
+    async otherMint() {
+      return sponsoredPayment({ ...terms(), mint: world.mints.other });
+    },
+    async failed() {
+      const { payer: from, payee: to, mint, amount: atoms } = terms();
+      const transfers = [atoms, UNCOVERED_ATOMS].map((each) => transfer({ from, to, mint, amount: each }));
+      return { feePayer: feePayer(), instructions: await Promise.all(transfers) };
+    },
+    async burn() {
+      const { payer: authority, mint, amount: atoms } = terms();
+      const account = await tokenAccountOf(authority.address, mint);
+      const burn = getBurnCheckedInstruction({ account, mint, authority, amount: atoms, decimals: DECIMALS });
+      return { feePayer: feePayer(), instructions: [burn] };
+    },
+    async memoOnly() {
+      return { feePayer: feePayer(), instructions: [getAddMemoInstruction({ memo: 'no payment' })] };
+    },
+    ...rareBuilders(scene, terms),
+  };
+}
+
+interface Terms {
+  readonly feePayer: TransactionSigner;
+  readonly payer: TransactionSigner;
+  readonly payee: Address;
+  readonly mint: Address;
+  readonly amount: bigint;
+}
+
+/** Those in which someone other than the owner signs, or an account is not simply there. */
+function rareBuilders({ ledger, world, random }: Scene, terms: () => Terms) {
+  let fresh = 0;
+  const newOwner = async (): Promise<Address> => {
+    fresh += 1;
+    return (await solanaWallet(`fresh/${random.bytes32()}/${fresh}`)).address;
+  };
+  const withFee = () => ({ ...terms(), mint: world.mints.withFee, tokenProgram: TOKEN_2022_PROGRAM });
+  return {
+    async newAccount() {
+      const { feePayer, payer: from, mint, amount } = terms();
+      const owner = await newOwner();
+      const ata = await tokenAccountOf(owner, mint);
+      const create = getCreateAssociatedTokenIdempotentInstruction({ payer: feePayer, ata, owner, mint });
+      return { feePayer, instructions: [create, await transfer({ from, to: owner, mint, amount })] };
+    },
+    async delegate() {
+      const { feePayer, payer: owner, payee: to, mint, amount } = terms();
+      const source = await tokenAccountOf(owner.address, mint);
+      const approve = getApproveInstruction({ source, delegate: world.delegate.address, owner, amount });
+      const move = await transfer({ from: world.delegate, source, to, mint, amount });
+      return { feePayer, instructions: [approve, move] };
+    },
+    async multisig() {
+      const { feePayer, payee, mint, amount } = terms();
+      const { address, signers } = world.multisig;
+      const move = getTransferCheckedInstruction({
+        source: await tokenAccountOf(address, mint),
+        mint,
+        destination: await tokenAccountOf(payee, mint),
+        authority: address,
+        amount,
+        decimals: DECIMALS,
+        multiSigners: [...signers],
+      });
+      return { feePayer, instructions: [move] };
+    },
+    withheldFee: () => sponsoredPayment(withFee()),
+    async statedFee() {
+      const { feePayer, payer: authority, payee, mint, amount, tokenProgram } = withFee();
+      const move = getTransferCheckedWithFeeInstruction({
+        source: await tokenAccountOf(authority.address, mint, tokenProgram),
+        mint,
+        destination: await tokenAccountOf(payee, mint, tokenProgram),
+        authority,
+        amount,
+        decimals: DECIMALS,
+        fee: withheld(amount),
+      });
+      return { feePayer, instructions: [move] };
+    },
+    async lookupTable() {
+      const { address, addresses } = world.lookupTable;
+      return { ...(await sponsoredPayment(terms())), lookupTables: { [address]: [...addresses] } };
+    },
+    async inner() {
+      const { feePayer, payer: wallet, amount } = terms();
+      const { usdc, other } = world.mints;
+      const middle = await tokenAccountOf(wallet.address, other);
+      await fundTokens(ledger, { owner: middle, mint: usdc, amount });
+      const recover = await getRecoverNestedAssociatedTokenInstructionAsync({
+        walletAddress: wallet,
+        ownerTokenMintAddress: other,
+        nestedTokenMintAddress: usdc,
+        tokenProgram: TOKEN_PROGRAM,
+      });
+      return { feePayer, instructions: [recover] };
+    },
+  };
+}
+
+/** What Token-2022 withholds: a hundredth of a percent is rounded up. */
+export function withheld(amount: bigint): bigint {
+  const { basisPoints, max } = TRANSFER_FEE;
+  const fee = (amount * BigInt(basisPoints) + BASIS_POINTS - 1n) / BASIS_POINTS;
+  return fee > max ? max : fee;
+}
+
+interface Move {
+  /** Signs: the owner of the source, or a delegate. */
+  readonly from: TransactionSigner;
+  /** Default: the associated account of the signer. */
+  readonly source?: Address;
+  readonly to: Address;
+  readonly mint: Address;
+  readonly amount: bigint;
+}
+
+async function transfer({ from, source, to, mint, amount }: Move): Promise<Instruction> {
+  return getTransferCheckedInstruction({
+    source: source ?? (await tokenAccountOf(from.address, mint)),
+    mint,
+    destination: await tokenAccountOf(to, mint),
+    authority: from,
+    amount,
+    decimals: DECIMALS,
+  });
+}

@@ -1,0 +1,26 @@
+/** Programs of Solana that the reading of payments names, by their addresses. */
+
+/** The two token programs. Source: @solana-program/token 0.9, @solana-program/token-2022 0.6. */
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+export const COMPUTE_BUDGET_PROGRAM = 'ComputeBudget111111111111111111111111111111';
+export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+
+/** What wallets and clients add to a payment: a note, and the assertions with which Phantom and Solflare guard it. */
+export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr';
+export const LIGHTHOUSE_PROGRAM = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+
+/** Programs of smart wallets, through which a facilitator of x402 lets a payment pass. Source: the default of @x402/svm 2.27.0. */
+export const SMART_WALLET_PROGRAMS: ReadonlySet<string> = new Set([
+  'SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf', // Squads Multisig v4
+  'SMRTzfY6DfH5ik3TKiyLFfXexV8uSG3d2UksSCYdunG', // Squads Smart Account
+  'SWiGmQedKzMz1tiTqoJCWeGDnGXfNBp2PkXLkpCAtQo', // Swig
+  'swigypWHEksbC64pWKwah1WTeh9JXwx8H1rJHLdbQMB', // Swig v2
+  'GovER5Lthms3bLBqWub97yVrMmEogzX7xNjdXpPPCVZw', // SPL Governance
+  'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d', // Metaplex Core
+]);
+
+export function isTokenProgram(program: string): boolean {
+  return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
+}

@@ -1,0 +1,265 @@
+import type { ChainConfig } from '../../../core/config/chains.ts';
+import { chainOfReference } from '../../../core/domain/chains.ts';
+import { type BlockRef, type ChainTip, ReadAbandoned, type ReadOptions } from '../block-source.ts';
+import { list, refOf } from '../read-answers.ts';
+import { createEndpoint, observedEndpoint } from '../rpc/endpoint.ts';
+import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
+import { RPC_LIMITS } from '../rpc/limits.ts';
+import { createPool, type Identity, type Question, type RpcPool } from '../rpc/pool.ts';
+import { type RpcSourceDeps, untilConsistent } from '../source.ts';
+import type { SolanaBatch, SolanaBlock, SolanaFilter } from './block.ts';
+import { createBalanceChain } from './check-balances.ts';
+import { failureOfSolanaError } from './failure.ts';
+import { type BlockAnswer, type HeaderAnswer, readBlock, readHeader, slot } from './read-block.ts';
+import { checkFirst, checkSlots, skippedSlot } from './slots.ts';
+
+/**
+ * Solana over JSON-RPC URLs, tried in turn: whole blocks, finalized ones alone, so that none is ever undone. A slot without a block has the
+ * hash of the block before it (slots.ts), so that each slot has one. Everything that comes back has passed the checks of slots.ts and
+ * check-balances.ts and verify-signature.ts; the last two are left out where `completeness` is `settlement-blocks`.
+ *
+ *   const { blocks } = await source.read(from, to, filter);
+ *
+ * Cost of `read`: one getBlocks, one getBlock for each block, and the head of one more where the last slot was skipped.
+ */
+export interface SolanaSource extends ChainTip {
+  /** Reads [from, to], which must be finalized. Retries as `BlockReader.read` does. */
+  read(from: number, to: number, filter: SolanaFilter, options?: ReadOptions): Promise<SolanaBatch>;
+}
+
+export type SolanaConfig = Pick<ChainConfig, 'chain' | 'rpcUrls' | 'requestsPerSecond' | 'completeness'>;
+
+export function createSolanaSource(config: SolanaConfig, deps: RpcSourceDeps): SolanaSource {
+  const limits = { ...RPC_LIMITS, ...deps.limits };
+  const { signal, rateLimitOf } = deps;
+  const log = deps.log.child({ chain: config.chain });
+  const { requestsPerSecond, rpcUrls } = config;
+  const failureOf = failureOfSolanaError;
+  const pool = createPool({
+    endpoints: rpcUrls.map((url) =>
+      observedEndpoint(
+        createEndpoint(url, { requestsPerSecond, limits, signal, rateLimitOf, failureOf }),
+        deps.onExchange,
+      ),
+    ),
+    chain: config.chain,
+    identity: SOLANA_IDENTITY,
+    limits,
+    log,
+    signal,
+    onRetry: deps.onRetry,
+  });
+  const isTrusted = config.completeness === 'settlement-blocks';
+  const repeating = { log, signal, limits };
+  return {
+    tip: () =>
+      untilConsistent(repeating, async () => {
+        const head = await refAt(pool, await pool.ask(FINALIZED));
+        return { head, finalized: head };
+      }),
+    blockAt: (number) =>
+      untilConsistent(repeating, async () =>
+        number > (await pool.ask(FINALIZED)) ? null : standingAt(pool, number),
+      ),
+    read: (from, to, filter, options) =>
+      untilConsistent(repeating, () => readRange(pool, { from, to, filter, isTrusted }), {
+        attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
+        abandoned: () => new ReadAbandoned(from, to),
+      }),
+    // Blocks are announced when they are confirmed, some thirteen seconds before they are final.
+    onNewHead: () => () => undefined,
+    counters: () => pool.counters(),
+  };
+}
+
+/** The CAIP-2 reference of a chain is the beginning of its genesis hash (CAIP-30). */
+const REFERENCE_CHARS = 32;
+
+export const SOLANA_IDENTITY: Identity = {
+  method: 'getGenesisHash',
+  params: [],
+  read: (result) => (typeof result === 'string' ? chainOfReference(result.slice(0, REFERENCE_CHARS)) : null),
+};
+
+const COMMITMENT = { commitment: 'finalized' } as const;
+const FINALIZED: Question<number> = {
+  method: 'getSlot',
+  params: [COMMITMENT],
+  read: (result) => slot(result, 'finalized slot'),
+};
+
+/** Version 0 is the newest. A node refuses a block with a newer one (-32015), which must not be passed over. */
+const BLOCK_OPTIONS = {
+  ...COMMITMENT,
+  encoding: 'json',
+  rewards: false,
+  maxSupportedTransactionVersion: 0,
+} as const;
+
+/** Another node may know the time of a block that one does not. */
+const TIME_ATTEMPTS_MAX = 3;
+
+function blockQuestion<Answer extends HeaderAnswer>(
+  number: number,
+  transactionDetails: 'full' | 'none',
+  read: (result: unknown) => Answer,
+): Question<Answer> {
+  let attempts = 0;
+  return {
+    method: 'getBlock',
+    params: [number, { ...BLOCK_OPTIONS, transactionDetails }],
+    read(result) {
+      const answer = read(result);
+      attempts += 1;
+      if (answer.time === null && attempts < TIME_ATTEMPTS_MAX)
+        throw new RpcFailure('absent', `the node has no time of slot ${number}`);
+      return answer;
+    },
+  };
+}
+
+function headerQuestion(number: number): Question<HeaderAnswer> {
+  return blockQuestion(number, 'none', (result) => readHeader(result, number));
+}
+
+/** The slots of a range that have a block, by the node. */
+function slotsQuestion(from: number, to: number): Question<readonly number[]> {
+  return {
+    method: 'getBlocks',
+    params: [from, to, COMMITMENT],
+    read(result) {
+      const slots = list(result, 'slots').map((entry) => slot(entry, 'slot', to));
+      if (slots.some((number, at) => number < (at === 0 ? from : (slots[at - 1] ?? 0) + 1)))
+        throw new ProviderContradiction('malformed', `the slots from ${from} to ${to} do not ascend`);
+      return slots;
+    },
+  };
+}
+
+/** How far behind a range a block after it is looked for at once; a few slots in a row are skipped often. */
+const LOOK_AHEAD_SLOTS = 64;
+/** As far as a node answers in one call; after a halt of the whole chain thousands of slots have no block. */
+const LOOK_AHEAD_MAX_SLOTS = 100_000;
+
+/** The first block from a slot on. */
+async function firstFrom(pool: RpcPool, from: number): Promise<number> {
+  const [near] = await pool.ask(slotsQuestion(from, from + LOOK_AHEAD_SLOTS));
+  if (near !== undefined) return near;
+  const far = slotsQuestion(from, from + LOOK_AHEAD_MAX_SLOTS);
+  return pool.ask({
+    ...far,
+    read(result) {
+      const [first] = far.read(result);
+      // The tip itself has a block: this node is behind it.
+      if (first === undefined) throw new RpcFailure('absent', `the node has no block from slot ${from} on`);
+      return first;
+    },
+  });
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly filter: SolanaFilter;
+  readonly isTrusted: boolean;
+}
+
+async function readRange(pool: RpcPool, range: Range): Promise<SolanaBatch> {
+  const { from, to, filter, isTrusted } = range;
+  const listed = await pool.ask(slotsQuestion(from, to + LOOK_AHEAD_SLOTS));
+  const slots = listed.filter((number) => number <= to);
+  const answers = await pool.askAll(
+    slots.map((number) =>
+      blockQuestion(number, 'full', (result) => readBlock(result, number, filter, isTrusted)),
+    ),
+    1,
+  );
+  // What follows the range proves that its last slots were skipped.
+  const isWhole = slots.at(-1) === to;
+  const after = listed.find((number) => number > to);
+  const next = isWhole ? [] : [await pool.ask(headerQuestion(after ?? (await firstFrom(pool, to + 1))))];
+  trusting(pool, [listed, ...answers, ...next], () => {
+    checkWindow(from, answers, next);
+    if (!isTrusted) checkTransactions(answers, filter.mints);
+  });
+  return { from, to, blocks: await withTimes(pool, answers, { to, next: next[0] }) };
+}
+
+function checkWindow(from: number, answers: readonly HeaderAnswer[], next: readonly HeaderAnswer[]): void {
+  const all = [...answers, ...next];
+  const [first] = all;
+  if (first !== undefined) checkFirst(from, first);
+  checkSlots(all);
+}
+
+function checkTransactions(answers: readonly BlockAnswer[], mints: ReadonlySet<string>): void {
+  const chain = createBalanceChain(mints);
+  for (const { moving } of answers) for (const transaction of moving) chain.next(transaction);
+}
+
+/** Answers that contradict each other: which one is wrong is not known, so every URL that gave one rests. */
+function trusting(pool: RpcPool, answers: readonly object[], check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof ProviderContradiction) pool.distrust(error, answers);
+    throw error;
+  }
+}
+
+/** The blocks with their times, and the last slot of the range where it was skipped. */
+async function withTimes(
+  pool: RpcPool,
+  answers: readonly BlockAnswer[],
+  { to, next }: { readonly to: number; readonly next: HeaderAnswer | undefined },
+): Promise<readonly SolanaBlock[]> {
+  const blocks: SolanaBlock[] = [];
+  for (const answer of answers) {
+    const time = answer.time ?? blocks.at(-1)?.time ?? (await timeOf(pool, answer.parentNumber));
+    // Not `moving`: only the check above needs it.
+    const { number, hash, parentNumber, parentHash, transactions } = answer;
+    blocks.push({ number, hash, parentNumber, parentHash, time, transactions });
+  }
+  if (next === undefined) return blocks;
+  const before = blocks.at(-1) ?? {
+    hash: next.parentHash,
+    time: await timeOf(pool, next.parentNumber),
+  };
+  return [...blocks, skippedSlot(to, before)];
+}
+
+/** Blocks without a time in a row. */
+const TIMELESS_MAX = 100;
+
+/**
+ * The time of a block; of one that has none, that of the nearest block before it that has one. Not of one after it, nor a mean: every read of
+ * the block, in whatever window, must come to the same time, because the time is a part of the rows' key.
+ */
+async function timeOf(pool: RpcPool, number: number): Promise<number> {
+  for (let at = number, steps = 0; steps < TIMELESS_MAX; steps++) {
+    const { time, parentNumber } = await pool.ask(headerQuestion(at));
+    if (time !== null) return time;
+    at = parentNumber;
+  }
+  throw new RpcFailure('absent', `the node has no time of ${TIMELESS_MAX} blocks before slot ${number}`);
+}
+
+/** The block at a slot that has one. */
+async function refAt(pool: RpcPool, number: number): Promise<BlockRef> {
+  const header = await pool.ask(headerQuestion(number));
+  return refOf({ ...header, time: header.time ?? (await timeOf(pool, header.parentNumber)) });
+}
+
+/** What stands at a slot: its block, or the one before it. */
+async function standingAt(pool: RpcPool, number: number): Promise<BlockRef> {
+  const first = await firstFrom(pool, number);
+  if (first === number) return refAt(pool, number);
+  const header = await pool.ask(headerQuestion(first));
+  const before = await pool.ask(headerQuestion(header.parentNumber));
+  trusting(pool, [header, before], () => {
+    checkFirst(number, header);
+    checkSlots([before, header]);
+  });
+  const time = before.time ?? (await timeOf(pool, before.parentNumber));
+  return refOf(skippedSlot(number, { ...before, time }));
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql, text } from '../../clickhouse/engine/sql.ts';
+import { decodeSettlement, LISTED_COLUMNS } from '../../clickhouse/tables/settlements.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { createLog } from '../../core/log.ts';
+import { readSolanaNaively } from '../../demo/solana/naive-reader.ts';
+import { createMemoryQueue } from '../../ingest/coordinate/engine.ts';
+import { indexChain } from '../../ingest/coordinate/index-chain.ts';
+import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
+import { createSolanaWindows } from '../../ingest/follow/solana-windows.ts';
+import { createCatalogueHolder } from '../../ingest/grading/catalogue.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
+import { type TestEngine, testEngine } from '../kit/engine.ts';
+import { catalogueWith } from '../kit/regrade-world.ts';
+import { nextVer } from '../kit/rows.ts';
+import { type SolanaChain, solanaSource, startSolanaChain } from '../kit/solana-chain.ts';
+import { waitUntil } from '../kit/wait-until.ts';
+
+/** Solana from a node to the tables: history behind the head, the head, and a worker that is stopped in between. */
+
+let engine: TestEngine;
+let world: SolanaChain;
+let config: ChainConfig;
+
+beforeAll(async () => {
+  [engine, world] = await Promise.all([testEngine(), startSolanaChain(11)]);
+  await world.grow(30);
+  const [loaded] = loadConfig({ env: { CHAINS: 'solana-devnet' } }).chains;
+  const [token] = loaded?.tokens ?? [];
+  if (loaded === undefined || token === undefined) throw new Error('Solana Devnet is built in');
+  const [, withFee] = world.filter.mints;
+  const fee = {
+    ...token,
+    address: withFee as typeof token.address,
+    symbol: 'FEE',
+    paidBy: 'token-2022' as const,
+  }; // a mint of the world
+  config = {
+    ...loaded,
+    startBlock: 0,
+    pollMs: 20,
+    logWindowMax: 7,
+    tokens: [token, fee],
+    rpcUrls: [world.node.url],
+  };
+});
+afterAll(async () => {
+  await world?.node.stop();
+  await engine?.close();
+});
+
+function start() {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const log = createLog('silent', 'test');
+  const source = solanaSource(world.chain, config.rpcUrls, signal);
+  const queue = createMemoryQueue();
+  const own = {
+    ...{ config, source, log, signal, writer: engine.writer, versions: createVersions(nextVer()) },
+    windows: createSolanaWindows({ config, source }),
+    catalogues: createCatalogueHolder(catalogueWith()),
+  };
+  const running = (async () => {
+    const run = await indexChain({ ...own, jobs: { queueOf: () => queue, epoch: 0n } });
+    await Promise.all([run.done, workRanges({ ...own, jobs: { queueOf: () => queue, atOnce: 1 } })]);
+  })().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+}
+
+const placed = (slot: number, id: string, payer: string, payee: string, amount: bigint): string =>
+  `${slot} ${id} ${payer} ${payee} ${amount}`;
+
+async function stored(): Promise<string[]> {
+  const { rows } = await engine.writer.rows({
+    name: 'stored',
+    sql: sql`SELECT ${LISTED_COLUMNS} FROM settlements FINAL WHERE chain = ${text(world.chain)} AND del = 0`,
+    maxSeconds: 20,
+    maxRows: 10_000,
+  });
+  return rows
+    .map(decodeSettlement)
+    .map((row) => placed(row.blockNumber, row.txHash, row.payer, row.payee, row.amount))
+    .sort();
+}
+
+async function expected(): Promise<string[]> {
+  const { payments } = await readSolanaNaively(world.node.url, { mints: [...world.filter.mints], from: 0 });
+  return payments
+    .filter(
+      ({ isSponsored, signature }) =>
+        isSponsored && !['unchecked', 'inner'].includes(world.kinds.get(signature) ?? ''),
+    )
+    .map((one) => placed(one.slot, one.signature, one.payer, one.payee, one.amount))
+    .sort();
+}
+
+async function untilIndexed(): Promise<void> {
+  const whole = await expected();
+  const isWhole = async (): Promise<boolean> => JSON.stringify(await stored()) === JSON.stringify(whole);
+  await waitUntil('the rows are those of the chain', isWhole).catch(async (error: unknown) => {
+    expect(await stored()).toEqual(whole);
+    throw error;
+  });
+}
+
+test('history and head become the rows that balances show, also after a stop', async () => {
+  const stop = start();
+  await untilIndexed();
+  await world.grow(5);
+  await untilIndexed();
+  await stop();
+  await world.grow(10);
+  const stopAgain = start();
+  await untilIndexed();
+  await stopAgain();
+  expect((await expected()).length).toBeGreaterThan(30);
+}, 120_000);

@@ -1,0 +1,66 @@
+import { createLog } from '../../core/log.ts';
+import { seededRandom } from '../../demo/random.ts';
+import { type SolanaNode, startSolana } from '../../demo/solana/node.ts';
+import { caip2Of } from '../../demo/solana/programs.ts';
+import {
+  createRandomTransactions,
+  type RandomTransactions,
+  type SolanaKind,
+} from '../../demo/solana/random-transactions.ts';
+import { installRandomWorld } from '../../demo/solana/random-world.ts';
+import type { SolanaFilter } from '../../ingest/chain/solana/block.ts';
+import { createSolanaSource, type SolanaSource } from '../../ingest/chain/solana/source.ts';
+import { isCandidate } from '../../ingest/decode/solana/shape.ts';
+
+/** A local Solana whose blocks hold random transactions, with slots skipped between them, and a source over it. */
+export interface SolanaChain {
+  readonly node: SolanaNode;
+  readonly chain: `solana:${string}`;
+  readonly filter: SolanaFilter;
+  readonly transactions: RandomTransactions;
+  /** The kind of each transaction that was executed, by its id. */
+  readonly kinds: ReadonlyMap<string, SolanaKind>;
+  /** Makes so many blocks. */
+  grow(blocks: number): Promise<void>;
+}
+
+const TRANSACTIONS_MAX = 4;
+
+export async function startSolanaChain(seed: number): Promise<SolanaChain> {
+  const node = await startSolana({ genesisTime: 1_790_000_000, skippedShare: 0.3, seed });
+  const { ledger, network } = node;
+  const world = await installRandomWorld(ledger, { usdc: network.usdc, seed });
+  const random = seededRandom(seed);
+  const transactions = createRandomTransactions(ledger, world, random);
+  const kinds = new Map<string, SolanaKind>();
+  return {
+    ...{ node, transactions, kinds },
+    chain: caip2Of(network),
+    filter: { mints: new Set([world.mints.usdc, world.mints.withFee]), isCandidate },
+    async grow(blocks) {
+      for (let block = 0; block < blocks; block++) {
+        for (let left = random.below(TRANSACTIONS_MAX + 1); left > 0; left--) {
+          const { kind, wire } = await transactions.next();
+          const outcome = ledger.submit(wire);
+          if ('refused' in outcome) throw new Error(`${kind} is refused: ${JSON.stringify(outcome.refused)}`);
+          kinds.set(outcome.signature, kind);
+        }
+        ledger.produce();
+      }
+    },
+  };
+}
+
+const LIMITS = { requestTimeoutMs: 2_000, backOffFirstMs: 1, backOffMaxMs: 5 };
+
+/** A source that waits hardly at all after failures. */
+export function solanaSource(
+  chain: `solana:${string}`,
+  rpcUrls: readonly string[],
+  signal = new AbortController().signal,
+): SolanaSource {
+  return createSolanaSource(
+    { chain, rpcUrls, requestsPerSecond: 100_000, completeness: 'every-block' },
+    { log: createLog('silent', 'test'), signal, limits: LIMITS },
+  );
+}
