@@ -1,3 +1,4 @@
+import { isAddressText, isTransactionText, keptCase } from '../account-texts.ts';
 import { shortAddress } from '../format.ts';
 import { CONSOLE_BASE, channelPath, SEARCH_TEXT_MAX, transactionPath, walletPath } from '../routes.ts';
 
@@ -32,14 +33,13 @@ export interface EntryGroup {
   readonly entries: readonly Entry[];
 }
 
-const ADDRESS = /^0x[0-9a-f]{40}$/;
-/** Hashes of transactions and ids of channels look alike. */
-const TX_OR_CHANNEL = /^0x[0-9a-f]{64}$/;
+/** Ids of channels look like hashes of transactions of EVM chains. */
+const CHANNEL = /^0x[0-9a-f]{64}$/;
 
 /** The wallet that the text is, or the transaction and the channel that it may be; none for other texts. */
 export function identityEntries(text: string): readonly Entry[] {
-  const wanted = text.trim().toLowerCase();
-  if (ADDRESS.test(wanted))
+  const wanted = keptCase(text.trim());
+  if (isAddressText(wanted))
     return (['payee', 'payer'] as const).map((role) => ({
       kind: 'wallet',
       title: shortAddress(wanted),
@@ -47,7 +47,7 @@ export function identityEntries(text: string): readonly Entry[] {
       href: `${CONSOLE_BASE}${walletPath(wanted, role)}`,
       wallet: wanted,
     }));
-  if (TX_OR_CHANNEL.test(wanted))
+  if (isTransactionText(wanted))
     return [
       {
         kind: 'transaction',
@@ -55,12 +55,16 @@ export function identityEntries(text: string): readonly Entry[] {
         detail: 'transaction',
         href: `${CONSOLE_BASE}${transactionPath(wanted)}`,
       },
-      {
-        kind: 'channel',
-        title: shortAddress(wanted),
-        detail: 'payment channel',
-        href: `${CONSOLE_BASE}${channelPath(wanted)}`,
-      },
+      ...(CHANNEL.test(wanted)
+        ? [
+            {
+              kind: 'channel' as const,
+              title: shortAddress(wanted),
+              detail: 'payment channel',
+              href: `${CONSOLE_BASE}${channelPath(wanted)}`,
+            },
+          ]
+        : []),
     ];
   return [];
 }

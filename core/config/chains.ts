@@ -183,7 +183,11 @@ export function resolveChainName(name: string, at: string, problems: string[]): 
 
 /** What a chain that is not built in is taken for. Every node of Solana knows which blocks are final. */
 const OTHER_CHAINS = {
-  eip155: { blockTimeMs: OTHER_CHAIN_BLOCK_MS, logWindowMax: 1_000, needs: ['rpcUrls', 'tokens', 'finalityDepth'] },
+  eip155: {
+    blockTimeMs: OTHER_CHAIN_BLOCK_MS,
+    logWindowMax: 1_000,
+    needs: ['rpcUrls', 'tokens', 'finalityDepth'],
+  },
   solana: { ...SOLANA_PACE, needs: ['rpcUrls', 'tokens'] },
 } as const satisfies Record<Namespace, object>;
 

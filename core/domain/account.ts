@@ -28,13 +28,11 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // as the type say
 /** What tables hold where there is no hash. */
 export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
-const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
-
 /** For schemas: an address as it is taken, and as answers have it; likewise a transaction. Hex has a `0`, which base58 has not. */
-export const ADDRESS_INPUT_PATTERN = `^(0x[0-9a-fA-F]{40}|${BASE58}{32,44})$`;
-export const ADDRESS_PATTERN = `^(0x[0-9a-f]{40}|${BASE58}{32,44})$`;
-export const TRANSACTION_INPUT_PATTERN = `^(0x[0-9a-fA-F]{64}|${BASE58}{64,88})$`;
-export const TRANSACTION_PATTERN = `^(0x[0-9a-f]{64}|${BASE58}{64,88})$`;
+export const ADDRESS_INPUT_PATTERN = '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$';
+export const ADDRESS_PATTERN = '^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$';
+export const TRANSACTION_INPUT_PATTERN = '^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$';
+export const TRANSACTION_PATTERN = '^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$';
 
 /** Why a text is no address or transaction. `checksum`: mixed case that contradicts EIP-55, most likely a typing error. */
 export const PROBLEMS = ['length', 'character', 'checksum'] as const;

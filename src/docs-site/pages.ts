@@ -336,6 +336,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'How their events become rows.',
   },
   {
+    slug: 'design-solana',
+    file: 'design/solana.md',
+    reader: 'design',
+    title: 'Solana',
+    description: 'How its blocks are read and proven, and what a payment looks like there.',
+  },
+  {
     slug: 'design-sandbox',
     file: 'design/sandbox.md',
     reader: 'design',

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { nearest } from '../../core/command-text.ts';
 import type { Address, TransactionId } from '../../core/domain/account.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { CHAIN_PATTERN, type Chain, isChain, referenceOf } from '../../core/domain/chains.ts';
+import { type Chain, isChain, referenceOf } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
@@ -102,7 +102,7 @@ export const chainParam: Param<Chain | undefined> = {
   otherNames: { network: {}, chain_id: {}, blockchain: {} },
   meant: chainByName,
   required: false,
-  schema: Type.String({ pattern: `^(${CHAIN_PATTERN.slice(1, -1)}|all)$` }),
+  schema: Type.String({ pattern: '^(eip155:[0-9]+|solana:[1-9A-HJ-NP-Za-km-z]{32}|all)$' }),
   example: 'eip155:8453',
   read: (raw, name, { chains }) =>
     raw === undefined || raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]),

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../../core/config/load.ts';
+import { type Address, address, type Signature } from '../../../core/domain/account.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { closeDays } from '../../kit/close-days.ts';
+import { insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
+import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
+
+/** A wallet of Solana on every surface that answers about wallets, beside one of an EVM chain. */
+
+const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const USDC = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+const BUYER = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM');
+const SELLER = address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4');
+const RELAYER = address('CjNFTjvBhbJJd2B5ePPMHRLx1ELZpa8dwQgGL727eKww');
+const SIGNATURE =
+  '5j7s6NiJS3JAkvgkoc18WVAsiSaci2pxB2A6ueCJP4tprA2TFg9wSyTLeYouxPBJEMzJinENTkpA52YStRW5Dia7' as Signature;
+
+let service: SqlApi;
+let customer: Customer;
+
+const paid = (fields: Parameters<typeof settlement>[0]) =>
+  settlement({ chain: SOLANA, asset: USDC, payer: BUYER, payee: SELLER, relayer: RELAYER, ...fields });
+
+beforeAll(async () => {
+  service = await sqlApi({ config: { chains: loadConfig({ env: { CHAINS: 'base,solana' } }).chains } });
+  const { writer } = service.engine;
+  await reportChain(writer, SOLANA);
+  await insertSettlements(writer, [
+    paid({ blockNumber: 391_000_001, logIndex: 5_122, txHash: SIGNATURE }),
+    paid({ blockNumber: 391_000_002, payer: RELAYER, blockTime: NOON + 1 }),
+    settlement({ payer: wallet(0xa1), payee: wallet(0xb2) }),
+  ]);
+  await closeDays(writer, [NOON]);
+  customer = await service.customer();
+});
+afterAll(() => service.close());
+
+const get = (path: string) => service.api.get(path);
+
+describe('a wallet of Solana', () => {
+  test('has its settlements, as both parties and by its transaction', async () => {
+    const { body } = await get(`/v0/entities/${SELLER}/settlements?counterparty=${BUYER}`);
+    expect(body.data).toMatchObject([
+      { chain: SOLANA, tx_hash: SIGNATURE, payer: BUYER, payee: SELLER, asset: USDC, relayer: RELAYER },
+    ]);
+    expect((await get(`/v0/transactions/${SIGNATURE}`)).body.settlements).toMatchObject([{ payer: BUYER }]);
+    expect((await get(`/v0/flows?chain=${SOLANA}&asset=${USDC}`)).body.data).toHaveLength(2);
+    expect((await get('/v0/flows')).body.data).toHaveLength(3);
+  });
+
+  test.each(['', '/summary', '/counterparties', '/channels'])('has a page at %s', async (page) => {
+    const answer = await get(`/v0/entities/${SELLER}${page}`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.text).toContain(
+      page === '/counterparties' ? BUYER : page === '/channels' ? 'data' : SELLER,
+    );
+  });
+
+  test('is found by the pair, as a merchant, and by its picture', async () => {
+    expect((await get(`/v0/pairs/${BUYER}/${SELLER}`)).status).toBe(200);
+    expect((await get(`/v0/merchants/${SELLER}`)).status).toBe(200);
+    expect((await get(`/og/wallets/${SELLER}.png`)).status).toBe(200);
+  });
+
+  test('is told from texts that are none', async () => {
+    const refusals: readonly (readonly [string, RegExp])[] = [
+      [SELLER.slice(0, -1), /base58/],
+      [SELLER.replace('2', '0'), /"0" is no base58 digit/],
+      [`${SELLER}AA`, /base58/],
+      [SIGNATURE, /base58/],
+      [wallet(0xa1).slice(0, -1), /39 hex digits, not 40/],
+    ];
+    for (const [text, message] of refusals) {
+      const { status, body } = await get(`/v0/entities/${text}`);
+      expect([status, body.error.message]).toEqual([400, expect.stringMatching(message)]);
+    }
+  });
+});
+
+describe('in SQL', () => {
+  const rows = async (sql: string, params: Readonly<Record<string, unknown>> = {}) =>
+    (await customer.ask({ sql, params })).body;
+
+  test.each([
+    ['a literal', `SELECT tx_hash FROM settlements WHERE payer = '${BUYER}'`, {}],
+    ['a parameter', 'SELECT tx_hash FROM settlements WHERE payer = {who:String}', { who: BUYER }],
+    ['a list', `SELECT tx_hash FROM settlements WHERE payer IN ('${BUYER}', '${wallet(9)}')`, {}],
+    ['a wallet', `SELECT tx_hash FROM wallet_settlements WHERE wallet = '${BUYER}'`, {}],
+    ['a transaction', `SELECT tx_hash FROM settlements WHERE tx_hash = '${SIGNATURE}'`, {}],
+  ])('%s finds its rows, without a warning', async (_, sql, params) => {
+    expect(await rows(sql, params)).toMatchObject({ rows: [{ tx_hash: SIGNATURE }] });
+    expect((await rows(sql, params)).meta.warnings ?? []).toEqual([]);
+  });
+
+  test.each([
+    ['in lower case', `SELECT count() AS n FROM settlements WHERE payer = lower('${BUYER}')`],
+    [
+      'as a literal in lower case',
+      `SELECT count() AS n FROM settlements WHERE payer = '${BUYER.toLowerCase()}'`,
+    ],
+  ])('an address %s matches nothing, and a warning says why', async (_, sql) => {
+    const answer = await rows(sql);
+    expect(JSON.stringify(answer)).toContain('the case counts');
+  });
+
+  test('addresses of both kinds are counted and joined alike', async () => {
+    const { rows: found } = await rows(
+      `SELECT payee, count() AS n, any(w.address = s.payee) AS is_wallet
+       FROM settlements AS s LEFT JOIN wallets AS w ON w.address = s.payee GROUP BY payee ORDER BY n DESC, payee`,
+    );
+    expect(found).toMatchObject([
+      { payee: SELLER, is_wallet: 1 },
+      { payee: wallet(0xb2), is_wallet: 1 },
+    ]);
+  });
+});
+
+test.each(['payees', 'payers'])('rankings by %s have wallets of both kinds', async (of) => {
+  const { status, body, text } = await get(`/v0/leaderboard?of=${of}`);
+  expect(status, text).toBe(200);
+  const listed: Address[] = body.data.map(
+    (row: { wallet?: Address; address?: Address }) => row.wallet ?? row.address,
+  );
+  expect(listed.some((one) => one.startsWith('0x'))).toBe(true);
+  expect(listed).toContain(of === 'payees' ? SELLER : BUYER);
+});
