@@ -1,4 +1,12 @@
-import type { Address, Instruction, TransactionSigner } from '@solana/kit';
+import type {
+  AccountMeta,
+  Address,
+  Instruction,
+  InstructionWithAccounts,
+  InstructionWithData,
+  ReadonlyUint8Array,
+  TransactionSigner,
+} from '@solana/kit';
 import { getAddMemoInstruction } from '@solana-program/memo';
 import {
   getApproveInstruction,
@@ -35,6 +43,8 @@ export const SOLANA_KINDS = {
   several: 2,
   /** Two payers, one payee. */
   severalPayers: 1,
+  /** One instruction of the token program holds two transfers: no instruction, outer or inner, is either of them. */
+  batch: 1,
   /** The payee's token account is made in the same transaction. */
   newAccount: 2,
   /** The owner approves, and a delegate moves the tokens, in one transaction. */
@@ -149,6 +159,13 @@ function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
         .map((from) => transfer({ from, to, mint: world.mints.usdc, amount: amount() }));
       return { feePayer: feePayer(), instructions: await Promise.all(transfers) };
     },
+    async batch() {
+      const { payer: authority, payee, mint, amount: atoms } = terms();
+      const source = await tokenAccountOf(authority.address, mint);
+      const destination = await tokenAccountOf(payee, mint);
+      const one = getTransferInstruction({ source, destination, authority, amount: atoms });
+      return { feePayer: feePayer(), instructions: [batchOf([one, one])] };
+    },
     async otherMint() {
       return sponsoredPayment({ ...terms(), mint: world.mints.other });
     },
@@ -246,6 +263,22 @@ function rareBuilders({ ledger, world, random }: Scene, terms: () => Terms) {
       });
       return { feePayer, instructions: [recover] };
     },
+  };
+}
+
+const BATCH_TAG = 255;
+
+/** An instruction of the token program that holds others: its tag, then of each the count of accounts, the length of its data, its data. */
+function batchOf(
+  parts: readonly (Instruction &
+    InstructionWithAccounts<AccountMeta[]> &
+    InstructionWithData<ReadonlyUint8Array>)[],
+): Instruction {
+  const data = parts.flatMap((part) => [part.accounts.length, part.data.length, ...part.data]);
+  return {
+    programAddress: TOKEN_PROGRAM,
+    accounts: parts.flatMap((part) => part.accounts),
+    data: Uint8Array.from([BATCH_TAG, ...data]),
   };
 }
 

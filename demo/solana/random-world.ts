@@ -35,7 +35,7 @@ export const TRANSFER_FEE = { basisPoints: 100, max: 5_000n };
 
 const AGENTS = 6;
 const SELLERS = 5;
-const FEE_PAYERS = 2;
+const FEE_PAYERS = 3;
 const MULTISIG_SIGNERS = 3;
 const MULTISIG_NEEDED = 2;
 /** Of the layout of a multisig: places for signers. */

@@ -24,6 +24,7 @@ const PAYMENTS: Readonly<Record<SolanaKind, { readonly count: number; readonly i
   unchecked: { count: 1 },
   several: { count: 2 },
   severalPayers: { count: 2 },
+  batch: { count: 1 },
   newAccount: { count: 1 },
   delegate: { count: 1 },
   multisig: { count: 1 },
