@@ -8,6 +8,7 @@ import type {
   TransactionSigner,
 } from '@solana/kit';
 import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferSolInstruction } from '@solana-program/system';
 import {
   getApproveInstruction,
   getBurnCheckedInstruction,
@@ -70,6 +71,8 @@ export const SOLANA_KINDS = {
   burn: 1,
   /** No token at all. */
   memoOnly: 1,
+  /** Lamports, which are no token. */
+  lamports: 1,
 } as const;
 
 export type SolanaKind = keyof typeof SOLANA_KINDS;
@@ -182,6 +185,13 @@ function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
     },
     async memoOnly() {
       return { feePayer: feePayer(), instructions: [getAddMemoInstruction({ memo: 'no payment' })] };
+    },
+    async lamports() {
+      const { payer: source, payee: destination, amount: lamports } = terms();
+      return {
+        feePayer: feePayer(),
+        instructions: [getTransferSolInstruction({ source, destination, amount: lamports })],
+      };
     },
     ...rareBuilders(scene, terms),
   };

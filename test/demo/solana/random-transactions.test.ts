@@ -36,6 +36,7 @@ const PAYMENTS: Readonly<Record<SolanaKind, { readonly count: number; readonly i
   otherMint: { count: 0 },
   burn: { count: 0 },
   memoOnly: { count: 0 },
+  lamports: { count: 0 },
 };
 const ROUNDS = 3;
 
