@@ -21,10 +21,10 @@ export interface SolanaMarket {
   readonly facilitator: SolanaFacilitatorBootstrap;
   /** Executes so many random transactions; they wait for the next block. */
   send(transactions: number): Promise<void>;
-  /** Makes blocks that share the transactions, one every slot, up to now. */
-  history(transactions: number, blocks: number): Promise<void>;
-  /** From now on, makes a block every so often. */
-  run(everyMs: number): void;
+  /** Makes so many blocks, with some transactions for each settlement that the EVM chain has of history. */
+  history(settlements: number, blocks: number): Promise<void>;
+  /** From now on, makes a block every so often; by default as Solana does. */
+  run(everyMs?: number): void;
   /** An agent buys from the first seller over x402. Blocks must be made meanwhile. */
   buy(facilitatorUrl: string): Promise<string>;
   /** Replaces the newest block, which is not final yet. Transactions that name a block of before come again, the others are lost. */
@@ -54,6 +54,11 @@ export interface MarketOptions {
 
 /** As often as slots of Solana stay without a block, and more: a demo is short. */
 const SKIPPED_SHARE = 0.08;
+/** Transactions for each settlement of history, and at most: a run of a million settlements is about the EVM chain. */
+const HISTORY_SHARE = 0.2;
+const HISTORY_MAX = 2_000;
+/** As on Solana. */
+const BLOCK_EVERY_MS = 400;
 const FACILITATOR_LAMPORTS = 1_000_000_000_000n;
 
 export async function startSolanaMarket(options: MarketOptions): Promise<SolanaMarket> {
@@ -85,13 +90,14 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
     feePayers: feePayersOf(world, own, facilitators),
     facilitator: { rpcUrl: node.url, network, secret: Buffer.from(solanaSecret(label)).toString('hex') },
     send,
-    async history(count, blocks) {
+    async history(settlements, blocks) {
+      const count = Math.min(HISTORY_MAX, Math.ceil(settlements * HISTORY_SHARE));
       for (let made = 0; made < blocks; made++) {
         await send(Math.floor((count * (made + 1)) / blocks) - Math.floor((count * made) / blocks));
         ledger.produce();
       }
     },
-    run(everyMs) {
+    run(everyMs = BLOCK_EVERY_MS) {
       stopProducing();
       stopProducing = produceEvery(ledger, everyMs);
     },

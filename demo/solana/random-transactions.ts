@@ -91,6 +91,8 @@ const DECIMALS = 6;
 /** Above what anyone owns. */
 const UNCOVERED_ATOMS = 10n ** 17n;
 const PAYEES_MAX = 3;
+/** Below the smallest step between drawn amounts, and more than a block has transactions. */
+const DISTINCT_AMOUNTS = 499;
 const BASIS_POINTS = 10_000n;
 
 export function createRandomTransactions(
@@ -119,7 +121,12 @@ type Builder = () => Promise<UnsignedTransaction>;
 
 function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
   const { world, random } = scene;
-  const amount = () => paymentAmount(random);
+  let drawn = 0;
+  /** Two transactions of one block that say the same are one transaction: amounts that follow each other differ. */
+  const amount = () => {
+    drawn += 1;
+    return paymentAmount(random) + BigInt(drawn % DISTINCT_AMOUNTS);
+  };
   const payer = () => random.pick(world.agents);
   const seller = () => random.pick(world.sellers);
   const feePayer = () => random.pick(world.feePayers);
@@ -184,7 +191,10 @@ function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
       return { feePayer: feePayer(), instructions: [burn] };
     },
     async memoOnly() {
-      return { feePayer: feePayer(), instructions: [getAddMemoInstruction({ memo: 'no payment' })] };
+      return {
+        feePayer: feePayer(),
+        instructions: [getAddMemoInstruction({ memo: `no payment of ${amount()}` })],
+      };
     },
     async lamports() {
       const { payer: source, payee: destination, amount: lamports } = terms();

@@ -2,13 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../../core/process/free-port.ts';
 import { castOf } from '../../../demo/actors.ts';
 import { type Facilitator, startFacilitator } from '../../../demo/facilitator.ts';
+import { createSolanaLive } from '../../../demo/solana/live.ts';
 import { type SolanaMarket, startSolanaMarket } from '../../../demo/solana/market.ts';
 import { watchedLog } from '../../kit/secrets-watch.ts';
-import { waitUntil } from '../../kit/wait-until.ts';
 
 const SEED = 11;
 const GENESIS = 1_790_000_000;
 const BLOCK_EVERY_MS = 100;
+/** Two purchases and a fork are due within them. */
+const STEPS = 28;
+const STEPS_BETWEEN_WAITS = 4;
 
 describe('the market on Solana', () => {
   const cast = castOf(SEED);
@@ -18,7 +21,7 @@ describe('the market on Solana', () => {
   beforeAll(async () => {
     const { merchants, facilitators } = cast;
     market = await startSolanaMarket({ seed: SEED, genesisTime: GENESIS, merchants, facilitators });
-    await market.history(60, 20);
+    await market.history(300, 20);
     facilitator = await startFacilitator({
       rpcUrl: `http://127.0.0.1:${await freePort()}`, // no EVM chain is asked for anything here
       chainId: 84_532,
@@ -57,20 +60,22 @@ describe('the market on Solana', () => {
     expect((slots.at(-1) ?? 0) - (slots[0] ?? 0)).toBeGreaterThanOrEqual(slots.length - 1);
   });
 
-  test('a purchase over x402 is settled by the local facilitator, and becomes final through a fork of another block', async () => {
-    const signature = await market.buy(facilitator.url);
-    const place = () => market.node.ledger.place(signature);
-    await waitUntil(
-      'the purchase is final',
-      () => (place()?.slot ?? Infinity) <= market.node.ledger.slot('finalized'),
-    );
-    await market.send(3);
-    market.fork();
-    const { payments } = await market.truth();
-    expect(payments.find((payment) => payment.signature === signature)).toMatchObject({
-      payee: market.sellers[0]?.address,
-      feePayer: market.feePayers.at(-1)?.address,
-      isSponsored: true,
-    });
+  test('what goes on has purchases that the local facilitator settles, and forks lose none of them', async () => {
+    const live = createSolanaLive(market, facilitator.url);
+    for (let step = 1; step <= STEPS; step++) {
+      await live.step();
+      // A purchase under way keeps forks away, and the other way round.
+      if (step % STEPS_BETWEEN_WAITS === 0) await live.settleDown();
+    }
+    await live.settleDown();
+    const { payments, purchases, failed } = await live.outcome();
+    expect(failed).toEqual([]);
+    expect(purchases).toBeGreaterThanOrEqual(2);
+    expect(payments).toBeGreaterThan(purchases);
+    const { payments: paid } = await market.truth();
+    const settled = paid.filter(({ feePayer }) => feePayer === market.feePayers.at(-1)?.address);
+    expect(settled).toHaveLength(purchases);
+    for (const { payee, isSponsored } of settled)
+      expect([payee, isSponsored]).toEqual([market.sellers[0]?.address, true]);
   });
 });

@@ -147,6 +147,17 @@ describe('random transactions of a local Solana', () => {
     }
   });
 
+  test('no two transactions of a block are the same', async () => {
+    const transactions = createRandomTransactions(node.ledger, world, seededRandom(7));
+    for (let count = 0; count < 300; count++) {
+      const outcome = node.ledger.submit(
+        (await transactions.next(count % 2 === 0 ? 'memoOnly' : 'plain')).wire,
+      );
+      expect(outcome).not.toHaveProperty('refused');
+    }
+    node.ledger.produce();
+  });
+
   test('the same seed makes the same transactions', async () => {
     const sample = async () => {
       const own = await startSolana({ genesisTime: 1_790_000_000 });
