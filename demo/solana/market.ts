@@ -103,7 +103,7 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
     },
     buy(facilitatorUrl) {
       const [seller] = sellers;
-      if (seller === undefined) throw new Error('nobody sells on Solana');
+      if (seller === undefined) throw new Error('there is no seller on Solana');
       const lane = { rpcUrl: node.url, network, facilitatorUrl, feePayer: own.address };
       const payment = { payer: random.pick(world.agents), payTo: seller.address, resource: seller.resource };
       return buyOnSolana({ ...payment, mint: world.mints.usdc, amount: paymentAmount(random) }, lane);

@@ -36,7 +36,7 @@ export const SOLANA_KINDS = {
   sponsored: 8,
   /** The same with a memo. */
   memo: 2,
-  /** The owner of the tokens pays the fee: nobody sponsors it. */
+  /** The owner of the tokens pays the fee too. */
   plain: 2,
   /** `Transfer`, whose instruction names no mint. */
   unchecked: 1,
@@ -67,7 +67,7 @@ export const SOLANA_KINDS = {
   failed: 1,
   /** Another token. */
   otherMint: 1,
-  /** Tokens vanish, and nobody gets them. */
+  /** Tokens are burnt: no owner gets them. */
   burn: 1,
   /** No token at all. */
   memoOnly: 1,
