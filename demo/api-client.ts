@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
 import { skeletonOf } from '../core/domain/saved-query.ts';
 import type { Log } from '../core/log.ts';
+import { waitWhileItProgresses } from '../core/process/standstill.ts';
 import { openControlStore } from '../src/accounts/open.ts';
+import type { SpawnedService } from './service.ts';
 
 /** The few questions that the demo asks the service, as any client would, over HTTP. */
 export interface ApiClient {
@@ -97,6 +99,21 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
       return chain;
     },
   };
+}
+
+/** Until the tables exist the service rightly answers 503, which is no progress. */
+export async function untilFirstServed(
+  client: ApiClient,
+  service: Pick<SpawnedService, 'logFile' | 'failed'>,
+): Promise<number> {
+  const look = async () => {
+    const { indexed_block, rows_per_second } = await client.telemetry();
+    const { transactions } = await client.transactions(null, 1);
+    return { done: transactions.length > 0, at: `block ${indexed_block}, ${rows_per_second} rows/s` };
+  };
+  const served = waitWhileItProgresses(`a settlement is served (${service.logFile})`, look);
+  await Promise.race([served, service.failed]);
+  return performance.now();
 }
 
 export const DEMO_ORGANIZATION_ID = 'org_demo';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hash } from '../core/domain/account.ts';
 import type { LiveRegistry } from './identities/live-registry.ts';
 import type { Errand, Shopper } from './shopper.ts';
+import type { SolanaLive } from './solana/live.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Traffic at the tip: blocks, purchases over x402 that run at the same time, agents that register and rate, and a reorg every so often. */
@@ -36,6 +37,8 @@ export interface LiveOptions {
   readonly blocksPerPurchase: number;
   /** What happens in the ERC-8004 registries, in every second block. */
   readonly identities: { readonly live: LiveRegistry };
+  /** What happens on Solana, at each block of the EVM chain. */
+  readonly solana: Pick<SolanaLive, 'step' | 'settleDown'>;
   /** Awaited before each reorg. */
   beforeReorg?(): Promise<unknown>;
 }
@@ -47,7 +50,7 @@ const SETTLE_BLOCK_EVERY_MS = 100;
 const FIXED_BLOCKS = 2;
 
 export function createLive(options: LiveOptions): Live {
-  const { traffic, world, service, shoppers, errands, identities } = options;
+  const { traffic, world, service, shoppers, errands, identities, solana } = options;
   const floor = world.firstBlock + FIXED_BLOCKS;
   const { random } = traffic;
   const pending = new Set<Promise<void>>();
@@ -95,6 +98,7 @@ export function createLive(options: LiveOptions): Live {
       if (buys) beginPurchase();
       if (blocks % BLOCKS_PER_REGISTRY_ACT === 0)
         await traffic.send([identities.live.next(traffic.ledger.rows())]);
+      await solana.step();
       await traffic.block(buys ? settlements - 1 : settlements, nowSeconds());
       if (blocks % options.blocksPerReorg !== 0) return;
       // A facilitator that waits for a receipt must not lose it.

@@ -40,11 +40,13 @@ export async function closeBooks(stage: Stage): Promise<Omit<Outcome, 'wanted' |
   const servedAt = await untilServed(stage);
   const audit = await auditUntilTrue(stage);
   const agents = await agentsUntilTrue(stage);
+  await stage.solana.settleDown();
   const seen = await untilReorgsReported(stage);
   return {
     survived: stage.traffic.ledger.count,
     audit,
     agents,
+    solana: await stage.solana.outcome(),
     firstServedMs: stage.firstServedMs,
     lagMs: servedAt === null ? null : servedAt - minedAt,
     reorgs: { made: stage.traffic.reorgs, deepest: stage.traffic.deepestReorg, seen },

@@ -59,7 +59,8 @@ function run(stage: Stage, { once, minutes }: DemoOptions, directory: string): P
 
 function judge(outcome: Outcome): boolean {
   process.stdout.write(`\n${summarize(outcome)}\n`);
-  for (const failure of outcome.purchases.failed) process.stderr.write(`purchase failed: ${failure}\n`);
+  const failed = [...outcome.purchases.failed, ...outcome.solana.failed];
+  for (const failure of failed) process.stderr.write(`purchase failed: ${failure}\n`);
   if (isTrue(outcome)) return true;
   process.stderr.write(
     '\nThe API does not serve what survives on the chain, or did not sell what agents paid for.\n',
@@ -119,13 +120,14 @@ More to try: ${url}/docs/quickstart
 }
 
 function partners(
-  { world, facilitatorUrl, clickhouseUrl, shops, identities }: Stage,
+  { world, solana, facilitatorUrl, clickhouseUrl, shops, identities }: Stage,
   directory: string,
 ): string {
   return `With the API run:
 
   ClickHouse     ${clickhouseUrl} (for BI tools: any user, the API key as password, database default)
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
+  Solana         ${solana.market.node.url} (plays devnet; agents pay sellers there too)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
   shops          ${shops.origin} (three of the directory’s endpoints that really sell)
   agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)

@@ -1,9 +1,8 @@
 import type { ApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
-import { waitWhileItProgresses } from '../core/process/standstill.ts';
-import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
-import { type ApiClient, createApiClient, DEMO_PLAN, openAccount } from './api-client.ts';
+import { castOf, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
+import { type ApiClient, createApiClient, DEMO_PLAN, openAccount, untilFirstServed } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { type History, startHistory } from './history/history.ts';
 import { FIRST_LIVE_BLOCK, sampleOnlyChains, samplePayees } from './history/sample-world.ts';
@@ -21,6 +20,8 @@ import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.t
 import { GOODS } from './shops/goods.ts';
 import { openShops, type Shops } from './shops/shops.ts';
 import type { TillOptions } from './shops/till.ts';
+import { createSolanaLive, type SolanaLive } from './solana/live.ts';
+import { type SolanaMarket, startSolanaMarket } from './solana/market.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -49,6 +50,7 @@ export interface Stage {
   readonly world: World;
   readonly traffic: Traffic;
   readonly identities: Identities;
+  readonly solana: SolanaLive;
   readonly facilitatorUrl: string;
   /** Where tools for ClickHouse connect. */
   readonly clickhouseUrl: string;
@@ -94,6 +96,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const genesisTime = Math.floor(Date.now() / 1_000) - pastSeconds;
   const dataDir = `${directory}/index`;
   const opening = openAccount(dataDir, log);
+  const marketOpening = owned(cleanups, startSolanaMarket({ ...castOf(seed), seed, genesisTime }));
   const world = await owned(
     cleanups,
     startWorld({ seed, genesisTime, genesisNumber: options.history ? FIRST_LIVE_BLOCK : 0 }),
@@ -104,6 +107,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const identities = createIdentities(world.cast, { seed, host });
   await writeHistory({ ...options, world, traffic, identities, blocks });
   const historyHead = traffic.head.number;
+  const market = await marketOpening;
+  say(`a local Solana runs at ${market.node.url}, with sellers of both chains`);
+  await market.history(options.historySettlements, blocks);
   const { apiKey, visitorKey } = await opening;
   const ports = await choosePorts(options);
   const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
@@ -123,8 +129,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const client = createApiClient(service.url, apiKey);
   const firstServedMs = await untilFirstServed(client, service);
   // Only now: the x402 packages take seconds to load, and two cores have enough to do until the first answer.
-  const boot = { ...facilitatorBoot(world), port: ports.facilitatorPort, log };
+  const boot = { ...facilitatorBoot(world, market), port: ports.facilitatorPort, log };
   const facilitator = await owned(cleanups, startFacilitator(boot));
+  market.run();
   const [merchant] = world.cast.merchants;
   if (merchant === undefined) throw new Error('the cast has no merchant');
   return {
@@ -132,6 +139,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     world,
     traffic,
     identities,
+    solana: createSolanaLive(market, facilitator.url),
     facilitatorUrl: facilitator.url,
     clickhouseUrl: `http://127.0.0.1:${ports.clickhousePort}`,
     shops,
@@ -203,9 +211,9 @@ function historyBlocks(settlements: number): number {
   return Math.min(HISTORY_BLOCKS_MAX, Math.max(HISTORY_BLOCKS_MIN, even));
 }
 
-function facilitatorBoot({ chain, chainId, cast }: World) {
+function facilitatorBoot({ chain, chainId, cast }: World, { facilitator: solana }: SolanaMarket) {
   const { privateKey } = cast.x402Relayer;
-  return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
+  return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE, solana };
 }
 
 function shopsOptions({
@@ -331,16 +339,4 @@ function catalogueOf({
     ],
     wellKnown: [host.origin, shops.origin],
   };
-}
-
-/** Until the tables exist the service rightly answers 503, which is no progress. */
-async function untilFirstServed(client: ApiClient, service: SpawnedService): Promise<number> {
-  const look = async () => {
-    const { indexed_block, rows_per_second } = await client.telemetry();
-    const { transactions } = await client.transactions(null, 1);
-    return { done: transactions.length > 0, at: `block ${indexed_block}, ${rows_per_second} rows/s` };
-  };
-  const served = waitWhileItProgresses(`a settlement is served (${service.logFile})`, look);
-  await Promise.race([served, service.failed]);
-  return performance.now();
 }

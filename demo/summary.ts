@@ -3,6 +3,7 @@ import type { ServedRow } from './api-client.ts';
 import type { Audit } from './audit.ts';
 import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
+import type { SolanaOutcome } from './solana/live.ts';
 
 interface HistoryOutcome {
   readonly rows: number;
@@ -17,6 +18,8 @@ export interface Outcome {
   readonly survived: number;
   readonly audit: Audit;
   readonly agents: AgentAudit;
+  /** On Solana, which the index does not read here. */
+  readonly solana: SolanaOutcome;
   readonly firstServedMs: number;
   /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
   readonly history: HistoryOutcome | null;
@@ -31,10 +34,11 @@ export interface Outcome {
  * buy for payments that it serves itself.
  */
 export function isTrue(outcome: Outcome): boolean {
-  const { audit, agents, survived, wanted, purchases } = outcome;
+  const { audit, agents, survived, wanted, purchases, solana } = outcome;
   const asWanted = wanted === null || survived === wanted;
   const whole = agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && asWanted;
-  return whole && purchases.failed.length === 0 && servedPurchases(outcome) === purchases.made.length;
+  const bought = purchases.failed.length === 0 && solana.failed.length === 0;
+  return whole && bought && servedPurchases(outcome) === purchases.made.length;
 }
 
 /** Purchases whose settlement the index serves and calls proven. */
@@ -66,6 +70,7 @@ export function summarize(outcome: Outcome): string {
       'x402 purchases',
       `${purchases.made.length} of our API and the shops, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
     ],
+    ['on Solana', solanaText(outcome.solana)],
     ['agents', agentsText(outcome.agents)],
     ['lies', lies(audit)],
   ];
@@ -82,6 +87,10 @@ function historyText({ rows, ms, rowsPerSecondPeak }: HistoryOutcome): string {
   if (ms === null) return `${rows} rows, not finished in time`;
   const mean = Math.round(rows / (ms / 1_000));
   return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;
+}
+
+function solanaText({ payments, blocks, purchases, failed }: SolanaOutcome): string {
+  return `${payments} payments in ${blocks} blocks, ${purchases} x402 purchases among them, ${failed.length} failed`;
 }
 
 function agentsText({ registered, served, named, lies: wrong }: AgentAudit): string {

@@ -2,7 +2,7 @@ import { type Address, getAddressEncoder } from '@solana/kit';
 import type { SolanaLedger } from './ledger.ts';
 import { LOOKUP_TABLE_PROGRAM } from './programs.ts';
 
-/** Layout: kind u32, slot of deactivation u64, then 44 bytes that are zero in a table that nobody may change. */
+/** Layout: kind u32, slot of deactivation u64, then 44 bytes that are zero in a table without an authority. */
 const HEADER_BYTES = 56;
 const IS_TABLE = 1;
 const NEVER_DEACTIVATED = 2n ** 64n - 1n;

@@ -24,15 +24,20 @@ export async function startSolana(options: NodeOptions = {}): Promise<SolanaNode
   const ledger = createSolanaLedger({ ...rest, genesisHash: network.genesisHash });
   installMint(ledger, { mint: network.usdc });
   const rpc = await serveSolana(ledger, port === undefined ? {} : { port });
-  const produce = () => ledger.produce({ time: Math.floor(Date.now() / 1_000) });
-  const timer = blockEveryMs === undefined ? undefined : setInterval(produce, blockEveryMs);
+  const stopProducing = blockEveryMs === undefined ? undefined : produceEvery(ledger, blockEveryMs);
   return {
     ...rpc,
     ledger,
     network,
     async stop() {
-      clearInterval(timer);
+      stopProducing?.();
       await rpc.stop();
     },
   };
+}
+
+/** Makes a block every so often, of the present second, until the returned function is called. */
+export function produceEvery(ledger: SolanaLedger, everyMs: number): () => void {
+  const timer = setInterval(() => ledger.produce({ time: Math.floor(Date.now() / 1_000) }), everyMs);
+  return () => clearInterval(timer);
 }

@@ -1,5 +1,14 @@
-import type { Address, Instruction, TransactionSigner } from '@solana/kit';
+import type {
+  AccountMeta,
+  Address,
+  Instruction,
+  InstructionWithAccounts,
+  InstructionWithData,
+  ReadonlyUint8Array,
+  TransactionSigner,
+} from '@solana/kit';
 import { getAddMemoInstruction } from '@solana-program/memo';
+import { getTransferSolInstruction } from '@solana-program/system';
 import {
   getApproveInstruction,
   getBurnCheckedInstruction,
@@ -27,7 +36,7 @@ export const SOLANA_KINDS = {
   sponsored: 8,
   /** The same with a memo. */
   memo: 2,
-  /** The owner of the tokens pays the fee: nobody sponsors it. */
+  /** The owner of the tokens pays the fee too. */
   plain: 2,
   /** `Transfer`, whose instruction names no mint. */
   unchecked: 1,
@@ -35,6 +44,8 @@ export const SOLANA_KINDS = {
   several: 2,
   /** Two payers, one payee. */
   severalPayers: 1,
+  /** One instruction of the token program holds two transfers: no instruction, outer or inner, is either of them. */
+  batch: 1,
   /** The payee's token account is made in the same transaction. */
   newAccount: 2,
   /** The owner approves, and a delegate moves the tokens, in one transaction. */
@@ -56,10 +67,12 @@ export const SOLANA_KINDS = {
   failed: 1,
   /** Another token. */
   otherMint: 1,
-  /** Tokens vanish, and nobody gets them. */
+  /** Tokens are burnt: no owner gets them. */
   burn: 1,
   /** No token at all. */
   memoOnly: 1,
+  /** Lamports, which are no token. */
+  lamports: 1,
 } as const;
 
 export type SolanaKind = keyof typeof SOLANA_KINDS;
@@ -78,6 +91,8 @@ const DECIMALS = 6;
 /** Above what anyone owns. */
 const UNCOVERED_ATOMS = 10n ** 17n;
 const PAYEES_MAX = 3;
+/** Below the smallest step between drawn amounts, and more than a block has transactions. */
+const DISTINCT_AMOUNTS = 499;
 const BASIS_POINTS = 10_000n;
 
 export function createRandomTransactions(
@@ -106,7 +121,12 @@ type Builder = () => Promise<UnsignedTransaction>;
 
 function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
   const { world, random } = scene;
-  const amount = () => paymentAmount(random);
+  let drawn = 0;
+  /** Two transactions of one block that say the same are one transaction: amounts that follow each other differ. */
+  const amount = () => {
+    drawn += 1;
+    return paymentAmount(random) + BigInt(drawn % DISTINCT_AMOUNTS);
+  };
   const payer = () => random.pick(world.agents);
   const seller = () => random.pick(world.sellers);
   const feePayer = () => random.pick(world.feePayers);
@@ -149,6 +169,13 @@ function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
         .map((from) => transfer({ from, to, mint: world.mints.usdc, amount: amount() }));
       return { feePayer: feePayer(), instructions: await Promise.all(transfers) };
     },
+    async batch() {
+      const { payer: authority, payee, mint, amount: atoms } = terms();
+      const source = await tokenAccountOf(authority.address, mint);
+      const destination = await tokenAccountOf(payee, mint);
+      const one = getTransferInstruction({ source, destination, authority, amount: atoms });
+      return { feePayer: feePayer(), instructions: [batchOf([one, one])] };
+    },
     async otherMint() {
       return sponsoredPayment({ ...terms(), mint: world.mints.other });
     },
@@ -164,7 +191,17 @@ function buildersOf(scene: Scene): Readonly<Record<SolanaKind, Builder>> {
       return { feePayer: feePayer(), instructions: [burn] };
     },
     async memoOnly() {
-      return { feePayer: feePayer(), instructions: [getAddMemoInstruction({ memo: 'no payment' })] };
+      return {
+        feePayer: feePayer(),
+        instructions: [getAddMemoInstruction({ memo: `no payment of ${amount()}` })],
+      };
+    },
+    async lamports() {
+      const { payer: source, payee: destination, amount: lamports } = terms();
+      return {
+        feePayer: feePayer(),
+        instructions: [getTransferSolInstruction({ source, destination, amount: lamports })],
+      };
     },
     ...rareBuilders(scene, terms),
   };
@@ -246,6 +283,22 @@ function rareBuilders({ ledger, world, random }: Scene, terms: () => Terms) {
       });
       return { feePayer, instructions: [recover] };
     },
+  };
+}
+
+const BATCH_TAG = 255;
+
+/** An instruction of the token program that holds others: its tag, then of each the count of accounts, the length of its data, its data. */
+function batchOf(
+  parts: readonly (Instruction &
+    InstructionWithAccounts<AccountMeta[]> &
+    InstructionWithData<ReadonlyUint8Array>)[],
+): Instruction {
+  const data = parts.flatMap((part) => [part.accounts.length, part.data.length, ...part.data]);
+  return {
+    programAddress: TOKEN_PROGRAM,
+    accounts: parts.flatMap((part) => part.accounts),
+    data: Uint8Array.from([BATCH_TAG, ...data]),
   };
 }
 

@@ -35,7 +35,7 @@ export const TRANSFER_FEE = { basisPoints: 100, max: 5_000n };
 
 const AGENTS = 6;
 const SELLERS = 5;
-const FEE_PAYERS = 2;
+const FEE_PAYERS = 3;
 const MULTISIG_SIGNERS = 3;
 const MULTISIG_NEEDED = 2;
 /** Of the layout of a multisig: places for signers. */
@@ -68,7 +68,9 @@ export async function installRandomWorld(
   installMint(ledger, { mint: usdc });
   installMint(ledger, { mint: mints.withFee, transferFee: TRANSFER_FEE });
   installMint(ledger, { mint: mints.other });
-  for (const { address } of [...feePayers, ...agents]) fundLamports(ledger, address, GRANT_LAMPORTS);
+  const rich = [...feePayers, ...agents].map(({ address }) => address);
+  // A seller's own account must be rent-exempt before it can get less than that.
+  for (const address of [...rich, ...sellers]) fundLamports(ledger, address, GRANT_LAMPORTS);
   installMultisig(ledger, multisig.address, signers);
   const owners = [...agents.map(({ address }) => address), multisig.address];
   for (const mint of Object.values(mints)) {

@@ -23,12 +23,19 @@ export function fundLamports(ledger: SolanaLedger, account: Address, lamports: b
   });
 }
 
+/** Deriving one takes several hashes, each of which waits for a thread: more than executing a payment takes. */
+const derived = new Map<string, Promise<Address>>();
+const DERIVED_MAX = 10_000;
+
 /** The associated token account of an owner and a mint. */
-export async function tokenAccountOf(
+export function tokenAccountOf(
   owner: Address,
   mint: Address,
   tokenProgram: Address = TOKEN_PROGRAM,
 ): Promise<Address> {
-  const [at] = await findAssociatedTokenPda({ owner, mint, tokenProgram });
-  return at;
+  const key = `${owner}/${mint}/${tokenProgram}`;
+  const known = derived.get(key) ?? findAssociatedTokenPda({ owner, mint, tokenProgram }).then(([at]) => at);
+  if (derived.size >= DERIVED_MAX) derived.clear();
+  derived.set(key, known);
+  return known;
 }

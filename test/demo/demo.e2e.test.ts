@@ -74,6 +74,9 @@ describe('npm run demo -- --once', () => {
     expect(figure(output, 'x402 purchases')).toMatch(
       /^([4-9]|\d{2,}) of our API and the shops, \1 of them in the index as proven, 0 failed$/,
     );
+    expect(figure(output, 'on Solana')).toMatch(
+      /^\d{2,} payments in \d{2,} blocks, [1-9]\d* x402 purchases among them, 0 failed$/,
+    );
     expect(figure(output, 'agents')).toMatch(
       /^(\d+) served, \1 registered, all as the registries say; \d+ with a card$/,
     );

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type Call,
-  EXCHANGE_LIES,
   type ExchangeLie,
   type Liar,
   type LyingProxy,
@@ -38,8 +37,6 @@ const ANSWER_LIES = [
 type AnswerLie = (typeof ANSWER_LIES)[number];
 
 export type Lie = AnswerLie | ExchangeLie;
-
-export const LIES: readonly Lie[] = [...EXCHANGE_LIES, ...ANSWER_LIES];
 
 export type LyingRpc = LyingProxy<AnswerLie>;
 

@@ -1,7 +1,8 @@
+import { base58 } from '@scure/base';
 import { createSolanaRpc, type Signature } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSolanaLedger } from '../../../demo/solana/ledger.ts';
-import { TOKEN_PROGRAM } from '../../../demo/solana/programs.ts';
+import { caip2Of, SOLANA_MAINNET, TOKEN_PROGRAM } from '../../../demo/solana/programs.ts';
 import { tokenAccountOf } from '../../../demo/solana/wallets.ts';
 import { GRANT_ATOMS, type SolanaWorld, startSolanaWorld } from '../../kit/solana-world.ts';
 
@@ -135,6 +136,16 @@ describe('the local Solana', () => {
     await pay(1n);
     const { slot } = world.node.ledger.produce({ skip: 1 });
     await expect(world.rpc.call(method, ...params(slot))).rejects.toThrow(`(${code})`);
+  });
+
+  test('it plays devnet or mainnet, by genesis hash and by the address of USDC', async () => {
+    expect(await world.rpc.call('getGenesisHash')).toMatch(/^EtWTRABZaYq6iMfeYKouRu166VU2xqa1/);
+    const mainnet = await startSolanaWorld({ network: SOLANA_MAINNET });
+    expect(caip2Of(mainnet.node.network)).toBe('solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp');
+    expect(await mainnet.rpc.call('getGenesisHash')).toBe(SOLANA_MAINNET.genesisHash);
+    expect(base58.decode(SOLANA_MAINNET.genesisHash)).toHaveLength(32);
+    expect((await mainnet.pay(1n)).accounts).toContain('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+    await mainnet.stop();
   });
 
   test('pruned blocks are told from skipped ones', async () => {
@@ -283,7 +294,8 @@ describe('the local Solana', () => {
       for (let blocks = 0; blocks < 4; blocks++) world.node.ledger.produce();
       const final = world.node.ledger.slot('finalized');
       expect(() => world.node.ledger.fork(3)).toThrow('is final');
-      world.node.ledger.fork(2);
+      world.node.ledger.fork(2, { sameSlots: true });
+      world.node.ledger.produce();
       expect(world.node.ledger.slot('finalized')).toBe(final);
     });
   });

@@ -24,6 +24,7 @@ const PAYMENTS: Readonly<Record<SolanaKind, { readonly count: number; readonly i
   unchecked: { count: 1 },
   several: { count: 2 },
   severalPayers: { count: 2 },
+  batch: { count: 1 },
   newAccount: { count: 1 },
   delegate: { count: 1 },
   multisig: { count: 1 },
@@ -35,6 +36,7 @@ const PAYMENTS: Readonly<Record<SolanaKind, { readonly count: number; readonly i
   otherMint: { count: 0 },
   burn: { count: 0 },
   memoOnly: { count: 0 },
+  lamports: { count: 0 },
 };
 const ROUNDS = 3;
 
@@ -143,6 +145,17 @@ describe('random transactions of a local Solana', () => {
       expect(transaction.message.addressTableLookups).toHaveLength(1);
       expect(meta.loadedAddresses.readonly).toContain(world.mints.usdc);
     }
+  });
+
+  test('no two transactions of a block are the same', async () => {
+    const transactions = createRandomTransactions(node.ledger, world, seededRandom(7));
+    for (let count = 0; count < 300; count++) {
+      const outcome = node.ledger.submit(
+        (await transactions.next(count % 2 === 0 ? 'memoOnly' : 'plain')).wire,
+      );
+      expect(outcome).not.toHaveProperty('refused');
+    }
+    node.ledger.produce();
   });
 
   test('the same seed makes the same transactions', async () => {
