@@ -13,9 +13,9 @@ import {
   SLOT,
   transactionJson,
   transferChecked,
+  USDC,
   unitLimit,
   unitPrice,
-  USDC,
 } from '../../kit/solana-json.ts';
 
 /** What is said of a payment on Solana, from the JSON of its transaction to its rung. */
