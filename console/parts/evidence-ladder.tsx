@@ -37,6 +37,8 @@ const REASON_TEXTS: Readonly<Record<Reason, string>> = {
   channel_move: 'Money went into or out of a payment channel or an escrow.',
   voucher_claimed: 'A payment channel of x402 claimed a voucher that the payer signed.',
   escrow_captured: 'An escrow captured or charged the payment.',
+  sponsored_exact: 'Another account paid the fee, in a transaction of the form that x402 has on Solana.',
+  sponsored_transfer: 'Another account than the payer paid the fee, in a transaction of another form.',
 };
 
 /** The ladder with the rung that a settlement reached, and what was seen on chain. */

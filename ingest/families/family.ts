@@ -1,7 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
-import type { Namespace } from '../../core/domain/account.ts';
-import { namespaceOf } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { ChainTip } from '../chain/block-source.ts';
 import type { RateLimitOf } from '../chain/rpc/limits.ts';
@@ -11,13 +9,11 @@ import type { WindowReader } from '../follow/pipeline.ts';
 import type { Repair } from '../follow/repair.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
 import type { Versions } from '../write/versions.ts';
-import { EVM } from './evm.ts';
-import { SOLANA } from './solana.ts';
 
 /**
  * How the chains of one namespace are read. Everything behind it (head, ranges, repair, checkpoints, status) is the same for all:
  *
- *   const { source, windows } = familyOf(chain).openHistory(deps, chain);
+ *   const { source, windows } = familyOf(chain).openHistory(deps, chain); // family-of.ts
  */
 export interface Family {
   /** For the leader of a chain, who follows its head. */
@@ -52,11 +48,4 @@ export interface PassDeps {
   readonly versions: Versions;
   readonly status: ChainStatus;
   readonly repair: Repair;
-}
-
-const FAMILIES: Readonly<Record<Namespace, Family>> = { eip155: EVM, solana: SOLANA };
-
-/** The family of a chain. */
-export function familyOf({ chain }: Pick<ChainConfig, 'chain'>): Family {
-  return FAMILIES[namespaceOf(chain)];
 }
