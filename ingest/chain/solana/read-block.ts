@@ -1,5 +1,4 @@
 import {
-  type Address,
   type Hash,
   hexOf,
   isAddress,
@@ -254,13 +253,6 @@ function entriesOf(value: unknown, name: string, accountCount: number): Map<numb
 
 /** Twenty digits hold 2^64. */
 const U64 = /^[0-9]{1,20}$/;
-
-/** An account that a row will name. */
-function accountOf(text: string): Address {
-  const account = readAddress(text, 'solana');
-  if (!isAddress(account)) throw malformed('an account is not base58 of 32 bytes');
-  return account;
-}
 
 function signatureOf(text: string): Signature {
   const id = readTransactionId(text, 'solana');
