@@ -41,7 +41,7 @@ export function facilitatorColour(id: string | null): string {
 }
 
 /** The shapes of marks, told apart by form alone. */
-export const MARK_SHAPES = ['square', 'round', 'diamond', 'ring', 'frame', 'bar'] as const;
+export const MARK_SHAPES = ['square', 'round', 'diamond', 'ring', 'frame', 'bar', 'half'] as const;
 export type MarkShape = (typeof MARK_SHAPES)[number];
 
 /** The shapes of the built-in facilitators: each is the next one of its colour. */

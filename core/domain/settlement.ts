@@ -1,4 +1,4 @@
-import type { Hash } from './account.ts';
+import { address, type Hash } from './account.ts';
 import type { Chain } from './chains.ts';
 
 /**
@@ -21,6 +21,9 @@ export const PAYMENT_SCHEMES = [
   'unknown',
 ] as const;
 export type PaymentScheme = (typeof PAYMENT_SCHEMES)[number];
+
+/** x402BatchSettlement, at the same address on every chain (CREATE2). Source: @x402/evm 2.27.0. */
+export const BATCH_SETTLEMENT = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003');
 
 /** Of a row that belongs to no channel. */
 export const NO_CHANNEL: Hash = '0x';

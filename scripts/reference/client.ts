@@ -41,7 +41,9 @@ export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
 /** The symbols of tokens as the console writes them, by address. */
 export function consoleTokens(): string {
   const entries = KNOWN_CHAINS.flatMap(({ tokens }) =>
-    tokens.map(({ address, symbol }) => `  '${address}': '${symbol}',\n`),
+    tokens.map(
+      ({ address, symbol }) => `  ${/^\d/.test(address) ? `'${address}'` : address}: '${symbol}',\n`,
+    ),
   );
   return `${SYMBOLS_HEAD}${[...new Set(entries)].join('')}};\n`;
 }

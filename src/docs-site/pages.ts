@@ -318,15 +318,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'design/ingest.md',
     reader: 'design',
     title: 'Ingest',
-    description:
-      'From a node’s answers to acknowledged rows: proofs, checkpoints, reorgs, several processes.',
+    description: 'From a node’s answers to acknowledged rows: proofs, checkpoints, reorgs.',
   },
   {
     slug: 'design-evidence',
     file: 'design/evidence.md',
     reader: 'design',
     title: 'Evidence',
-    description: 'How a payment is recognised and graded, and how grades follow a changed catalogue.',
+    description: 'How a payment is recognised and graded.',
   },
   {
     slug: 'design-channels',
@@ -340,7 +339,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'design/solana.md',
     reader: 'design',
     title: 'Solana',
-    description: 'How its blocks are read and proven, and what a payment looks like there.',
+    description: 'How its blocks are read and proven.',
   },
   {
     slug: 'design-sandbox',

@@ -133,7 +133,7 @@ export function readChain(
 export const walletParam: Param<Address> = {
   in: 'path',
   description: 'Wallet address: hex in any case, where mixed case must match EIP-55, or base58 of Solana.',
-  toolText: 'Wallet address.',
+  toolText: 'Address.',
   otherNames: {
     wallet: {},
     address: {},

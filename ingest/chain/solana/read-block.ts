@@ -256,7 +256,7 @@ function entriesOf(value: unknown, name: string, accountCount: number): Map<numb
 const U64 = /^[0-9]{1,20}$/;
 
 /** An account that a row will name. */
-export function accountOf(text: string): Address {
+function accountOf(text: string): Address {
   const account = readAddress(text, 'solana');
   if (!isAddress(account)) throw malformed('an account is not base58 of 32 bytes');
   return account;

@@ -1,6 +1,10 @@
 import { type Address, address, type Hash } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { PaymentScheme, SettlementKind } from '../../../core/domain/settlement.ts';
+import {
+  BATCH_SETTLEMENT,
+  type PaymentScheme,
+  type SettlementKind,
+} from '../../../core/domain/settlement.ts';
 import type { RawLog } from '../../chain/block-source.ts';
 import { addressInWord } from '../hex-word.ts';
 import { BATCH_EVENTS, type ChannelEvent, ESCROW_EVENTS } from './events.ts';
@@ -13,9 +17,6 @@ export interface ChannelContract {
   readonly events: Readonly<Record<Hash, ChannelEvent>>;
   readonly form: TermsForm;
 }
-
-/** x402BatchSettlement, at the same address on every chain (CREATE2). Source: @x402/evm 2.27.0. */
-export const BATCH_SETTLEMENT = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003');
 
 /** AuthCaptureEscrow 1.1 and 1.0, likewise. Sources: @x402/evm 2.27.0, README of base/commerce-payments. */
 const ESCROWS = [

@@ -188,12 +188,17 @@ function isConstant(node: TreeNode): boolean {
   return constantOf(node) !== undefined;
 }
 
-/** Also handles a parameter, which is a cast constant, and a list that contains constants. */
+/** Also handles a parameter, which is a cast constant, a list that contains constants, and a constant in another case. */
 function constantOf(node: TreeNode): ConstantValue | undefined {
   if (node.kind === 'CONSTANT') return valueIn(node);
   const name = functionName(node);
   const args = listIn(node, 'ARGUMENTS');
   if (name === '_CAST' && args[0]?.kind === 'CONSTANT') return valueIn(args[0]);
+  if (name === 'lower' || name === 'upper') {
+    const value = args[0] === undefined ? undefined : constantOf(args[0]);
+    if (typeof value !== 'string') return undefined;
+    return name === 'lower' ? value.toLowerCase() : value.toUpperCase();
+  }
   if (!/^(array|tuple)$/.test(name)) return undefined;
   const values = args.map((one) => constantOf(one));
   return values.every((value) => value === undefined) ? undefined : values.map((value) => value ?? null);
@@ -293,12 +298,12 @@ function troubleWith(
 }
 
 function accountTrouble(text: string, kind: 'address' | 'transaction', what: string): Trouble | undefined {
-  if (isBase58InOneCase(text, kind))
+  const own = text.trim();
+  const meant = hexMeant(own, kind) ?? (isBase58Of(own, kind) ? own : undefined);
+  if (isBase58InOneCase(own, kind) && (meant === undefined || meant === own))
     return {
       message: `${what} of Solana are base58, where the case counts: this text has letters of one case.`,
     };
-  const own = text.trim();
-  const meant = hexMeant(own, kind) ?? (isBase58Of(own, kind) ? own : undefined);
   if (meant === text) return undefined;
   return {
     message: `${what} are texts here: lower-case hex, 0x and ${hexDigitsOf(kind)} digits, or base58 as Solana writes it.`,

@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
-import { PAYMENT_SCHEMES } from '../../../core/domain/settlement.ts';
-import { BATCH_SETTLEMENT } from '../../../ingest/decode/channels/moves.ts';
+import { BATCH_SETTLEMENT, PAYMENT_SCHEMES } from '../../../core/domain/settlement.ts';
 import type { Directory } from '../names.ts';
 import {
   AddressShape,

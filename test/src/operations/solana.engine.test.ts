@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { type Address, address, type Signature } from '../../../core/domain/account.ts';
+import { address, type Signature } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { closeDays } from '../../kit/close-days.ts';
-import { insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
+import { rankWallets } from '../../kit/rank-wallets.ts';
+import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
 
 /** A wallet of Solana on every surface that answers about wallets, beside one of an EVM chain. */
@@ -26,6 +27,7 @@ beforeAll(async () => {
   service = await sqlApi({ config: { chains: loadConfig({ env: { CHAINS: 'base,solana' } }).chains } });
   const { writer } = service.engine;
   await reportChain(writer, SOLANA);
+  await reportChain(writer, BASE);
   await insertSettlements(writer, [
     paid({ blockNumber: 391_000_001, logIndex: 5_122, txHash: SIGNATURE }),
     paid({ blockNumber: 391_000_002, payer: RELAYER, blockTime: NOON + 1 }),
@@ -41,20 +43,23 @@ const get = (path: string) => service.api.get(path);
 describe('a wallet of Solana', () => {
   test('has its settlements, as both parties and by its transaction', async () => {
     const { body } = await get(`/v0/entities/${SELLER}/settlements?counterparty=${BUYER}`);
-    expect(body.data).toMatchObject([
+    expect(body.settlements).toMatchObject([
       { chain: SOLANA, tx_hash: SIGNATURE, payer: BUYER, payee: SELLER, asset: USDC, relayer: RELAYER },
     ]);
     expect((await get(`/v0/transactions/${SIGNATURE}`)).body.settlements).toMatchObject([{ payer: BUYER }]);
-    expect((await get(`/v0/flows?chain=${SOLANA}&asset=${USDC}`)).body.data).toHaveLength(2);
-    expect((await get('/v0/flows')).body.data).toHaveLength(3);
+    expect((await get(`/v0/flows?chain=${SOLANA}&asset=${USDC}`)).body.flows).toHaveLength(2);
+    expect((await get('/v0/flows')).body.flows).toHaveLength(3);
   });
 
-  test.each(['', '/summary', '/counterparties', '/channels'])('has a page at %s', async (page) => {
-    const answer = await get(`/v0/entities/${SELLER}${page}`);
+  test.each([
+    ['?role=payee', SELLER],
+    ['/summary', SELLER],
+    ['/counterparties', BUYER],
+    ['/channels', 'channels'],
+  ])('has a page at %s', async (page, content) => {
+    const answer = await get(page.startsWith('?') ? `/v0/agents/${SELLER}` : `/v0/entities/${SELLER}${page}`);
     expect(answer.status, answer.text).toBe(200);
-    expect(answer.text).toContain(
-      page === '/counterparties' ? BUYER : page === '/channels' ? 'data' : SELLER,
-    );
+    expect(answer.text).toContain(content);
   });
 
   test('is found by the pair, as a merchant, and by its picture', async () => {
@@ -72,8 +77,8 @@ describe('a wallet of Solana', () => {
       [wallet(0xa1).slice(0, -1), /39 hex digits, not 40/],
     ];
     for (const [text, message] of refusals) {
-      const { status, body } = await get(`/v0/entities/${text}`);
-      expect([status, body.error.message]).toEqual([400, expect.stringMatching(message)]);
+      const { status, body } = await get(`/v0/entities/${text}/settlements`);
+      expect([status, body.detail]).toEqual([400, expect.stringMatching(message)]);
     }
   });
 });
@@ -116,12 +121,13 @@ describe('in SQL', () => {
   });
 });
 
-test.each(['payees', 'payers'])('rankings by %s have wallets of both kinds', async (of) => {
-  const { status, body, text } = await get(`/v0/leaderboard?of=${of}`);
+test.each([
+  ['merchants', SELLER],
+  ['payers', BUYER],
+])('rankings of %s have wallets of both kinds', async (of, wanted) => {
+  await rankWallets(service.engine.writer, { windows: ['30d'], chains: [BASE, SOLANA] });
+  const { status, text } = await get(`/v0/leaderboard?of=${of}`);
   expect(status, text).toBe(200);
-  const listed: Address[] = body.data.map(
-    (row: { wallet?: Address; address?: Address }) => row.wallet ?? row.address,
-  );
-  expect(listed.some((one) => one.startsWith('0x'))).toBe(true);
-  expect(listed).toContain(of === 'payees' ? SELLER : BUYER);
+  expect(text).toContain(of === 'merchants' ? wallet(0xb2) : wallet(0xa1));
+  expect(text).toContain(wanted);
 });

@@ -687,7 +687,7 @@ describe('a constant that no row can have', () => {
   const WRONG = `SELECT count() AS n FROM settlements WHERE payer = '${CHECKSUMMED}' AND facilitator = 'unknown'`;
   const WARNING = {
     code: 'constant_matches_nothing',
-    message: 'Addresses are lower-case texts here: 0x and 40 digits.',
+    message: 'Addresses are texts here: lower-case hex, 0x and 40 digits, or base58 as Solana writes it.',
     near: CHECKSUMMED,
     position: { line: 1, column: 52 },
     replacement: `'${CHECKSUMMED.toLowerCase()}'`,
