@@ -35,7 +35,7 @@ export interface Audits {
  * row. `progress` gets the number of rows walked so far.
  */
 export async function auditIndex(
-  client: ApiClient,
+  client: Pick<ApiClient, 'transactions'>,
   truth: Truth,
   /** Unix seconds of the chains' first blocks. */
   since: number,
