@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
+import type { Chain } from '../core/domain/chains.ts';
 import { skeletonOf } from '../core/domain/saved-query.ts';
 import type { Log } from '../core/log.ts';
 import { waitWhileItProgresses } from '../core/process/standstill.ts';
@@ -8,13 +9,13 @@ import type { SpawnedService } from './service.ts';
 
 /** The few questions that the demo asks the service, as any client would, over HTTP. */
 export interface ApiClient {
-  /** One page, newest first. */
-  transactions(before: string | null, limit: number): Promise<Page>;
+  /** One page, newest first, of every chain or of one. */
+  transactions(before: string | null, limit: number, chain?: Chain): Promise<Page>;
   /** One page, newest registration first. */
   agents(before: string | null, limit: number): Promise<AgentPage>;
   /** Ids of the first hundred agents, best first. */
   bestAgents(by: 'score' | 'paid_score'): Promise<string[]>;
-  telemetry(): Promise<Telemetry>;
+  telemetry(chain: Chain): Promise<Telemetry>;
 }
 
 export interface AgentPage {
@@ -41,6 +42,7 @@ export interface Page {
 
 /** The parts of a settlement row that the chain can contradict. */
 export interface ServedRow {
+  readonly chain: string;
   readonly block_number: number;
   readonly block_time: string;
   readonly tx_hash: string;
@@ -56,6 +58,7 @@ export interface ServedRow {
 }
 
 export interface Telemetry {
+  readonly chain: string;
   readonly indexed_block: number | null;
   readonly head_block: number | null;
   readonly lag_seconds: number | null;
@@ -84,7 +87,8 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
   const page = (limit: number, before: string | null): string =>
     `limit=${limit}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`;
   return {
-    transactions: (before, limit) => get<Page>(`/transactions?${page(limit, before)}`),
+    transactions: (before, limit, chain) =>
+      get<Page>(`/transactions?chain=${chain ?? 'all'}&${page(limit, before)}`),
     agents: (before, limit) => get<AgentPage>(`/agents?${page(limit, before)}`),
     async bestAgents(by) {
       const { leaderboard } = await get<{ leaderboard: readonly { agent_id: string }[] }>(
@@ -92,10 +96,10 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
       );
       return leaderboard.map(({ agent_id: id }) => id);
     },
-    async telemetry() {
+    async telemetry(name) {
       const { chains } = await get<{ chains: readonly Telemetry[] }>('/telemetry');
-      const [chain] = chains;
-      if (chain === undefined) throw new Error('GET /telemetry names no chain');
+      const chain = chains.find((one) => one.chain === name);
+      if (chain === undefined) throw new Error(`GET /telemetry does not name ${name}`);
       return chain;
     },
   };
@@ -105,10 +109,11 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
 export async function untilFirstServed(
   client: ApiClient,
   service: Pick<SpawnedService, 'logFile' | 'failed'>,
+  chain: Chain,
 ): Promise<number> {
   const look = async () => {
-    const { indexed_block, rows_per_second } = await client.telemetry();
-    const { transactions } = await client.transactions(null, 1);
+    const { indexed_block, rows_per_second } = await client.telemetry(chain);
+    const { transactions } = await client.transactions(null, 1, chain);
     return { done: transactions.length > 0, at: `block ${indexed_block}, ${rows_per_second} rows/s` };
   };
   const served = waitWhileItProgresses(`a settlement is served (${service.logFile})`, look);

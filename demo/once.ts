@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STANDSTILL_MS, watchStandstill } from '../core/process/standstill.ts';
-import { type Audit, auditIndex } from './audit.ts';
+import { type Audits, auditIndex, type Truth } from './audit.ts';
 import { createRegistryViews } from './chain/registry-views.ts';
 import { type AgentAudit, auditAgents } from './identities/audit-agents.ts';
 import { createLive, type Live } from './live.ts';
@@ -38,15 +38,16 @@ export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
 export async function closeBooks(stage: Stage): Promise<Omit<Outcome, 'wanted' | 'history' | 'purchases'>> {
   const minedAt = performance.now();
   const servedAt = await untilServed(stage);
-  const audit = await auditUntilTrue(stage);
-  const agents = await agentsUntilTrue(stage);
   await stage.solana.settleDown();
+  const solana = await stage.solana.outcome();
+  const audits = await auditUntilTrue(stage, { evm: stage.traffic.ledger.rows(), solana: solana.owed });
+  const agents = await agentsUntilTrue(stage);
   const seen = await untilReorgsReported(stage);
   return {
     survived: stage.traffic.ledger.count,
-    audit,
+    audits,
     agents,
-    solana: await stage.solana.outcome(),
+    solana,
     firstServedMs: stage.firstServedMs,
     lagMs: servedAt === null ? null : servedAt - minedAt,
     reorgs: { made: stage.traffic.reorgs, deepest: stage.traffic.deepestReorg, seen },
@@ -90,7 +91,7 @@ async function untilHistoryIndexed(stage: Stage): Promise<HistoryFigures> {
   const standsStill = watchStandstill(STANDSTILL_MS);
   let rowsPerSecondPeak = 0;
   for (;;) {
-    const seen = await stage.client.telemetry();
+    const seen = await stage.client.telemetry(stage.chain);
     rowsPerSecondPeak = Math.max(rowsPerSecondPeak, seen.rows_per_second);
     const whole = seen.state === 'following' && (seen.indexed_block ?? -1) >= stage.historyHead;
     if (whole) return { ms: performance.now() - stage.readyMs, rowsPerSecondPeak };
@@ -100,11 +101,11 @@ async function untilHistoryIndexed(stage: Stage): Promise<HistoryFigures> {
 }
 
 /** When the newest settlement was served; null when the index stood still before that. */
-async function untilServed({ client, traffic }: Stage): Promise<number | null> {
+async function untilServed({ client, traffic, chain }: Stage): Promise<number | null> {
   const newest = traffic.ledger.rows().at(-1)?.blockNumber;
   const standsStill = watchStandstill(STANDSTILL_MS);
   for (;;) {
-    const [row] = (await client.transactions(null, 1)).transactions;
+    const [row] = (await client.transactions(null, 1, chain)).transactions;
     if (row?.block_number === newest) return performance.now();
     if (standsStill(`block ${row?.block_number}`)) return null;
     await sleep(POLL_MS / 2);
@@ -112,26 +113,27 @@ async function untilServed({ client, traffic }: Stage): Promise<number | null> {
 }
 
 /** Reorgs that the index has noticed; it reports from time to time, so a moment is allowed for the last one. */
-async function untilReorgsReported({ client, traffic }: Stage): Promise<number> {
+async function untilReorgsReported({ client, traffic, chain }: Stage): Promise<number> {
   const deadline = performance.now() + REPORT_TIMEOUT_MS;
   for (;;) {
-    const { reorgs } = await client.telemetry();
+    const { reorgs } = await client.telemetry(chain);
     if (reorgs >= traffic.reorgs || performance.now() > deadline) return reorgs;
     await sleep(POLL_MS);
   }
 }
 
 /** The first audit without a lie, or the last one of an index that stands still. */
-async function auditUntilTrue({ client, traffic, genesisTime }: Stage): Promise<Audit> {
-  const truth = traffic.ledger.rows();
+async function auditUntilTrue({ client, genesisTime }: Stage, truth: Truth): Promise<Audits> {
+  const total = truth.evm.length + truth.solana.length;
   const standsStill = watchStandstill(STANDSTILL_MS);
   for (;;) {
-    const progress = showProgress('served rows compared', Math.max(1, truth.length));
-    const audit = await auditIndex(client, truth, genesisTime, (rows) =>
-      progress.update(Math.min(rows, truth.length)),
+    const progress = showProgress('served rows compared', Math.max(1, total));
+    const audits = await auditIndex(client, truth, genesisTime, (rows) =>
+      progress.update(Math.min(rows, total)),
     );
     progress.finish();
-    if (audit.lies === 0 || standsStill(`${audit.lies} differences`)) return audit;
+    const lies = audits.evm.lies + audits.solana.lies;
+    if (lies === 0 || standsStill(`${lies} differences`)) return audits;
     await sleep(RECHECK_MS);
   }
 }

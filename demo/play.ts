@@ -76,10 +76,10 @@ async function runOn(stage: Stage): Promise<never> {
   }
 }
 
-async function statusLine({ client, traffic }: Stage): Promise<string> {
+async function statusLine({ client, traffic, chain }: Stage): Promise<string> {
   const { proven, probable, unproven, not_x402: notX402 } = traffic.ledger.tiers();
   const tiers = `proven ${proven}, probable ${probable}, unproven ${unproven}, not x402 ${notX402}`;
-  const seen = await client.telemetry().catch(() => null); // the line says so; the next one asks again
+  const seen = await client.telemetry(chain).catch(() => null); // the line says so; the next one asks again
   if (seen === null)
     return `${traffic.ledger.count} settlements on the chain (${tiers}); the API does not answer`;
   const lag = seen.lag_seconds === null ? 'not started' : `lag ${seen.lag_seconds} s`;
@@ -127,7 +127,7 @@ function partners(
 
   ClickHouse     ${clickhouseUrl} (for BI tools: any user, the API key as password, database default)
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
-  Solana         ${solana.market.node.url} (plays devnet; agents pay sellers there too)
+  Solana         ${solana.market.node.url} (plays devnet, and is indexed; agents pay sellers there too)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
   shops          ${shops.origin} (three of the directory’s endpoints that really sell)
   agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)

@@ -1,23 +1,23 @@
 import type { ApiKey } from '../core/domain/caller.ts';
+import { type Chain, chainOf } from '../core/domain/chains.ts';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
-import { castOf, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
-import { type ApiClient, createApiClient, DEMO_PLAN, openAccount, untilFirstServed } from './api-client.ts';
+import { castOf, X402_BUILDER_CODE } from './actors.ts';
+import { type ApiClient, createApiClient, openAccount, untilFirstServed } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { type History, startHistory } from './history/history.ts';
-import { FIRST_LIVE_BLOCK, sampleOnlyChains, samplePayees } from './history/sample-world.ts';
+import { FIRST_LIVE_BLOCK } from './history/sample-world.ts';
 import { startCardHost } from './identities/card-host.ts';
 import {
   createIdentities,
   type Identities,
-  identitiesConfig,
   playAfter,
   playBefore,
   STORY_BLOCKS,
 } from './identities/identities.ts';
-import { configFileIn, type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
+import { configFileIn, type SpawnedService, spawnService } from './service.ts';
+import { facilitatorUrl, type Ports, serviceConfig } from './service-config.ts';
 import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
-import { GOODS } from './shops/goods.ts';
 import { openShops, type Shops } from './shops/shops.ts';
 import type { TillOptions } from './shops/till.ts';
 import { createSolanaLive, type SolanaLive } from './solana/live.ts';
@@ -48,6 +48,8 @@ export interface StageOptions {
 export interface Stage {
   readonly log: Log;
   readonly world: World;
+  /** The EVM chain. */
+  readonly chain: Chain;
   readonly traffic: Traffic;
   readonly identities: Identities;
   readonly solana: SolanaLive;
@@ -74,19 +76,12 @@ export interface Stage {
   readonly readyMs: number;
 }
 
-const CHAIN = 'base-sepolia';
-/** The demo walks everything it serves; the usual limits would only slow that down. */
-const REQUESTS_PER_MINUTE = 1_000_000;
 const SETTLEMENTS_PER_BLOCK = 10;
 const HISTORY_BLOCKS_MIN = 8;
 const HISTORY_BLOCKS_MAX = 2_000;
 const BLOCK_SECONDS = 2;
 /** History ends this long ago, so that reorgs at the tip, which push timestamps, never reach the future. */
 const QUIET_SECONDS = 120;
-/** At least this many windows, so that a small history is still read in parallel pieces. */
-const BACKFILL_WINDOWS = 16;
-const WINDOW_BLOCKS_MIN = 5;
-const POLL_MS = 200;
 
 /** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
 export async function openStage(options: StageOptions): Promise<Stage> {
@@ -116,6 +111,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const config = serviceConfig({
     ...options,
     world,
+    market,
     identities,
     shops,
     ...ports,
@@ -127,7 +123,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const service = await owned(cleanups, spawnService({ config, directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
-  const firstServedMs = await untilFirstServed(client, service);
+  const chain = chainOf(world.chainId);
+  const firstServedMs = await untilFirstServed(client, service, chain);
   // Only now: the x402 packages take seconds to load, and two cores have enough to do until the first answer.
   const boot = { ...facilitatorBoot(world, market), port: ports.facilitatorPort, log };
   const facilitator = await owned(cleanups, startFacilitator(boot));
@@ -137,6 +134,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     log,
     world,
+    chain,
     traffic,
     identities,
     solana: createSolanaLive(market, facilitator.url),
@@ -230,17 +228,6 @@ function shopsOptions({
   };
 }
 
-function facilitatorUrl({ facilitatorPort }: Ports): string {
-  return `http://127.0.0.1:${facilitatorPort}`;
-}
-
-interface Ports {
-  readonly port: number;
-  readonly facilitatorPort: number;
-  /** For tools that speak to a ClickHouse server. */
-  readonly clickhousePort: number;
-}
-
 /** Where tools expect a ClickHouse server. */
 const CLICKHOUSE_PORT = 8_123;
 
@@ -253,90 +240,4 @@ async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> 
     await freePort(wanted === 0 ? 0 : CLICKHOUSE_PORT),
   ];
   return { port, facilitatorPort, clickhousePort };
-}
-
-interface WorldParts {
-  readonly world: World;
-  readonly identities: Identities;
-  readonly shops: Shops;
-  readonly historyHead: number;
-  readonly dataDir: string;
-  readonly visitorKey: ApiKey;
-  readonly history: boolean;
-}
-
-/**
- * The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources, and calls
- * for sale.
- */
-function serviceConfig(
-  options: Ports & WorldParts,
-): ServiceConfig & { readonly http: { readonly port: number } } {
-  const { world, identities, historyHead } = options;
-  return {
-    dataDir: options.dataDir,
-    http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
-    clickhouseInterface: { port: options.clickhousePort },
-    plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
-    access: { anonymous: 'priced' },
-    // Visitors of the console can ask at once; saving takes the key that the demo prints.
-    console: { visitorKey: options.visitorKey },
-    payment: {
-      facilitatorUrl: facilitatorUrl(options),
-      accept: [{ chain: CHAIN, payTo: world.cast.api.address }],
-    },
-    chains: [
-      {
-        chain: CHAIN,
-        rpcUrls: [world.chain.url],
-        startBlock: world.firstBlock,
-        // No explorer shows what happens on a chain of this machine.
-        explorerUrl: false,
-        ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
-        pollMs: POLL_MS,
-        logWindowMax: Math.max(
-          WINDOW_BLOCKS_MIN,
-          Math.ceil((historyHead - world.firstBlock) / BACKFILL_WINDOWS),
-        ),
-        requestsPerSecond: 100_000,
-      },
-      ...(options.history ? sampleOnlyChains(world.cast) : []),
-    ],
-    catalogue: catalogueOf(options),
-    identities: identitiesConfig(identities.host),
-  };
-}
-
-function catalogueOf({
-  world: { cast },
-  identities: { bazaars, host },
-  shops,
-  history,
-  port,
-}: Pick<WorldParts, 'world' | 'identities' | 'shops' | 'history'> & Ports): NonNullable<
-  ServiceConfig['catalogue']
-> {
-  const chain = CHAIN;
-  const api = { ...cast.api, resource: `http://127.0.0.1:${port}/v0` };
-  const sellers = cast.shops.map((shop) => ({
-    ...shop,
-    resource: `${shops.origin}${GOODS[shop.name].path}`,
-  }));
-  return {
-    publicFacilitators: false,
-    facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
-      id,
-      name,
-      ...(bazaars[id] === undefined ? {} : { url: bazaars[id] }),
-      builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
-      relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
-    })),
-    payees: [
-      ...[...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
-        ({ address, name, resource }) => ({ chain, address, name, resource }),
-      ),
-      ...(history ? samplePayees(cast) : []),
-    ],
-    wellKnown: [host.origin, shops.origin],
-  };
 }

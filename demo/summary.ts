@@ -1,6 +1,6 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../core/domain/evidence.ts';
 import type { ServedRow } from './api-client.ts';
-import type { Audit } from './audit.ts';
+import type { Audits } from './audit.ts';
 import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
 import type { SolanaOutcome } from './solana/live.ts';
@@ -14,48 +14,48 @@ interface HistoryOutcome {
 export interface Outcome {
   /** Settlements asked for; null: as many as there are. */
   readonly wanted: number | null;
-  /** Settlements that survive on the chain. */
+  /** Settlements that survive on the EVM chain. */
   readonly survived: number;
-  readonly audit: Audit;
+  readonly audits: Audits;
   readonly agents: AgentAudit;
-  /** On Solana, which the index does not read here. */
+  /** What went on on Solana. */
   readonly solana: SolanaOutcome;
   readonly firstServedMs: number;
   /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
   readonly history: HistoryOutcome | null;
-  /** From the mining of the last block to the API serving it. */
+  /** From the mining of the EVM chain's last block to the API serving it. */
   readonly lagMs: number | null;
   readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
   readonly purchases: Purchases;
 }
 
 /**
- * True when the API serves exactly what survives on the chain, settlements and agents, as much as was asked for, and sold what agents wanted to
+ * True when the API serves exactly what survives on the chains, settlements and agents, as much as was asked for, and sold what agents wanted to
  * buy for payments that it serves itself.
  */
 export function isTrue(outcome: Outcome): boolean {
-  const { audit, agents, survived, wanted, purchases, solana } = outcome;
-  const asWanted = wanted === null || survived === wanted;
-  const whole = agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && asWanted;
+  const { audits, agents, survived, wanted, purchases, solana } = outcome;
+  const asWanted = (wanted === null || survived === wanted) && audits.evm.served.length === survived;
+  const whole = agents.lies === 0 && audits.evm.lies === 0 && audits.solana.lies === 0 && asWanted;
   const bought = purchases.failed.length === 0 && solana.failed.length === 0;
   return whole && bought && servedPurchases(outcome) === purchases.made.length;
 }
 
 /** Purchases whose settlement the index serves and calls proven. */
-function servedPurchases({ audit, purchases }: Outcome): number {
+function servedPurchases({ audits, purchases }: Outcome): number {
   const proven = new Set(
-    audit.served.filter(({ evidence }) => evidence.tier === 'proven').map((row) => row.tx_hash),
+    audits.evm.served.filter(({ evidence }) => evidence.tier === 'proven').map((row) => row.tx_hash),
   );
   return purchases.made.filter((transaction) => proven.has(transaction)).length;
 }
 
 /** The table and the figures that `--once` ends with. */
 export function summarize(outcome: Outcome): string {
-  const { audit, history, reorgs, purchases } = outcome;
+  const { audits, history, reorgs, purchases } = outcome;
   const facts: [string, string][] = [
     [
       'settlements',
-      `${audit.served.length} served, ${outcome.survived} on the chain${outcome.wanted === null ? '' : `, ${outcome.wanted} wanted`}`,
+      `${audits.evm.served.length} served, ${outcome.survived} on the chain${outcome.wanted === null ? '' : `, ${outcome.wanted} wanted`}`,
     ],
     ['first served', `${seconds(outcome.firstServedMs)} after the start`],
     ...(history === null ? [] : [['history', historyText(history)] satisfies [string, string]]),
@@ -70,16 +70,18 @@ export function summarize(outcome: Outcome): string {
       'x402 purchases',
       `${purchases.made.length} of our API and the shops, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
     ],
-    ['on Solana', solanaText(outcome.solana)],
+    ['on Solana', solanaText(outcome)],
     ['agents', agentsText(outcome.agents)],
-    ['lies', lies(audit)],
+    ['lies', lies(audits)],
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
   return [
-    gradeTable(audit.served),
+    gradeTable([...audits.evm.served, ...audits.solana.served]),
     '',
     ...lines,
-    ...[...audit.examples, ...outcome.agents.examples].map((text) => `    ${text}`),
+    ...[...audits.evm.examples, ...audits.solana.examples, ...outcome.agents.examples].map(
+      (text) => `    ${text}`,
+    ),
   ].join('\n');
 }
 
@@ -89,8 +91,8 @@ function historyText({ rows, ms, rowsPerSecondPeak }: HistoryOutcome): string {
   return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;
 }
 
-function solanaText({ payments, blocks, purchases, failed }: SolanaOutcome): string {
-  return `${payments} payments in ${blocks} blocks, ${purchases} x402 purchases among them, ${failed.length} failed`;
+function solanaText({ audits, solana: { owed, blocks, purchases, failed } }: Outcome): string {
+  return `${audits.solana.served.length} payments served, ${owed.length} in ${blocks} blocks, ${purchases} x402 purchases among them, ${failed.length} failed`;
 }
 
 function agentsText({ registered, served, named, lies: wrong }: AgentAudit): string {
@@ -98,9 +100,11 @@ function agentsText({ registered, served, named, lies: wrong }: AgentAudit): str
   return `${served} served, ${registered} registered, ${compared}; ${named} with a card`;
 }
 
-function lies({ lies: total, missing, extra, duplicate, wrong }: Audit): string {
-  if (total === 0) return '0 (every served row compared with the chain’s receipts)';
-  return `${total} (missing ${missing}, extra ${extra}, duplicate ${duplicate}, wrong ${wrong})`;
+function lies({ evm, solana }: Audits): string {
+  const sum = (of: 'lies' | 'missing' | 'extra' | 'duplicate' | 'wrong'): number => evm[of] + solana[of];
+  if (sum('lies') === 0)
+    return '0 (every served row compared with the chain’s receipts, or with Solana’s balances)';
+  return `${sum('lies')} (missing ${sum('missing')}, extra ${sum('extra')}, duplicate ${sum('duplicate')}, wrong ${sum('wrong')}; ${solana.lies} on Solana)`;
 }
 
 function gradeTable(rows: readonly ServedRow[]): string {

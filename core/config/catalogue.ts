@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/account.ts';
-import type { Chain } from '../domain/chains.ts';
+import { type Chain, namespaceOf } from '../domain/chains.ts';
 import { resolveAddress, resolveChainName } from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import { configProblems, hideSecrets } from './problem.ts';
@@ -114,8 +114,7 @@ export function resolveSection(
       resolveFacilitator(entry, `${at}facilitators.${index}`, problems),
     ),
     payees: section.payees.map((entry, index) => ({
-      chain: resolveChainName(entry.chain, `${at}payees.${index}.chain`, problems),
-      address: resolveAddress(entry.address, `${at}payees.${index}.address`, problems),
+      ...resolveAccount(entry, `${at}payees.${index}`, problems),
       name: entry.name ?? '',
       resource: entry.resource ?? '',
     })),
@@ -137,11 +136,20 @@ function resolveFacilitator(
     builderCodes: entry.builderCodes ?? [],
     ...(entry.url === undefined ? {} : { url: resolveUrl(entry.url, `${at}.url`, problems) }),
     relayers: entry.relayers.map((relayer, index) => ({
-      chain: resolveChainName(relayer.chain, `${at}.relayers.${index}.chain`, problems),
-      address: resolveAddress(relayer.address, `${at}.relayers.${index}.address`, problems),
+      ...resolveAccount(relayer, `${at}.relayers.${index}`, problems),
       firstSeen: relayer.firstSeen,
     })),
   };
+}
+
+/** An account of a chain, written as accounts of its namespace are. */
+function resolveAccount(
+  entry: { readonly chain: string; readonly address: string },
+  at: string,
+  problems: string[],
+): { readonly chain: Chain; readonly address: Address } {
+  const chain = resolveChainName(entry.chain, `${at}.chain`, problems);
+  return { chain, address: resolveAddress(entry.address, `${at}.address`, problems, namespaceOf(chain)) };
 }
 
 function resolveUrl(url: string, at: string, problems: string[]): string {

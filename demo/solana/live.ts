@@ -1,4 +1,5 @@
 import type { SolanaMarket } from './market.ts';
+import type { NaivePayment } from './naive-reader.ts';
 
 /** What goes on in the market on Solana while the demo runs: payments, purchases over x402, and forks below finality. */
 export interface SolanaLive {
@@ -12,8 +13,8 @@ export interface SolanaLive {
 }
 
 export interface SolanaOutcome {
-  /** Of USDC, as the balances of final blocks show them. */
-  readonly payments: number;
+  /** Payments in USDC that an index has to serve, as the balances of final blocks show them. */
+  readonly owed: readonly NaivePayment[];
   readonly blocks: number;
   /** Purchases over x402 that are in a final block. */
   readonly purchases: number;
@@ -69,7 +70,7 @@ export function createSolanaLive(market: SolanaMarket, facilitatorUrl: string): 
       const paid = new Set(payments.map(({ signature }) => signature));
       const lost = bought.filter((transaction) => !paid.has(transaction));
       return {
-        payments: payments.length,
+        owed: payments.filter((payment) => market.isServed(payment)),
         blocks: slots.length,
         purchases: bought.length - lost.length,
         failed: [...failed, ...lost.map((transaction) => `${transaction} is in no final block`)],

@@ -2,11 +2,11 @@ import type { Address, KeyPairSigner } from '@solana/kit';
 import type { Merchant, NamedFacilitator } from '../actors.ts';
 import { paymentAmount, seededRandom } from '../random.ts';
 import type { SolanaFacilitatorBootstrap } from './facilitator-scheme.ts';
-import { type NaiveReading, readSolanaNaively } from './naive-reader.ts';
+import { type NaivePayment, type NaiveReading, readSolanaNaively } from './naive-reader.ts';
 import { produceEvery, type SolanaNode, startSolana } from './node.ts';
 import { caip2Of } from './programs.ts';
 import { buyOnSolana } from './purchase.ts';
-import { createRandomTransactions } from './random-transactions.ts';
+import { createRandomTransactions, NOT_OF_THE_SCHEME } from './random-transactions.ts';
 import { installRandomWorld, type RandomWorld } from './random-world.ts';
 import { fundLamports, solanaSecret, solanaWallet } from './wallets.ts';
 
@@ -31,6 +31,8 @@ export interface SolanaMarket {
   fork(): void;
   /** What was paid, by balances, in final blocks. */
   truth(): Promise<NaiveReading>;
+  /** Whether an index that knows the catalogued sellers serves a payment: it is of x402's scheme, or a plain one to such a seller. */
+  isServed(payment: NaivePayment): boolean;
   stop(): Promise<void>;
 }
 
@@ -73,6 +75,10 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
   const transactions = createRandomTransactions(ledger, world, random);
   const network = caip2Of(node.network);
   const sellers = sellersOf(world, merchants);
+  const catalogued = new Set<string>(
+    sellers.filter((seller) => seller.catalogued).map(({ address }) => address),
+  );
+  const unserved = new Set<string>();
   let stopProducing = (): void => undefined;
 
   const send = async (count: number): Promise<void> => {
@@ -81,6 +87,7 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
       const outcome = ledger.submit(wire);
       if ('refused' in outcome)
         throw new Error(`a transaction (${kind}) is refused: ${JSON.stringify(outcome.refused)}`);
+      if (NOT_OF_THE_SCHEME.has(kind)) unserved.add(outcome.signature);
     }
   };
   return {
@@ -112,6 +119,8 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
       for (const wire of ledger.fork(1)) ledger.submit(wire);
     },
     truth: () => readSolanaNaively(node.url, { mints: [world.mints.usdc], from: ledger.firstAvailable }),
+    isServed: ({ signature, isSponsored, payee }) =>
+      !unserved.has(signature) && (isSponsored || catalogued.has(payee)),
     async stop() {
       stopProducing();
       await node.stop();

@@ -1,9 +1,9 @@
 import { createSolanaLedger, type LedgerOptions, type SolanaLedger } from './ledger.ts';
 import { installMint } from './mints.ts';
-import { SOLANA_DEVNET, type SolanaNetwork } from './programs.ts';
+import { SOLANA_DEVNET, type SolanaNetwork, TOKEN_2022_PROGRAM } from './programs.ts';
 import { type SolanaRpc, serveSolana } from './rpc.ts';
 
-/** A local Solana with its JSON-RPC and the USDC of the network that it plays. */
+/** A local Solana with its JSON-RPC and the dollars of the network that it plays. */
 export interface SolanaNode extends SolanaRpc {
   readonly ledger: SolanaLedger;
   readonly network: SolanaNetwork;
@@ -23,6 +23,7 @@ export async function startSolana(options: NodeOptions = {}): Promise<SolanaNode
   const { network = SOLANA_DEVNET, port, blockEveryMs, ...rest } = options;
   const ledger = createSolanaLedger({ ...rest, genesisHash: network.genesisHash });
   installMint(ledger, { mint: network.usdc });
+  for (const mint of network.otherDollars) installMint(ledger, { mint, program: TOKEN_2022_PROGRAM });
   const rpc = await serveSolana(ledger, port === undefined ? {} : { port });
   const stopProducing = blockEveryMs === undefined ? undefined : produceEvery(ledger, blockEveryMs);
   return {

@@ -14,6 +14,8 @@ export interface SolanaNetwork {
   readonly name: 'mainnet' | 'devnet';
   readonly genesisHash: string;
   readonly usdc: Address;
+  /** Other dollars, mints of Token-2022: USDG and PYUSD. */
+  readonly otherDollars: readonly Address[];
 }
 
 /** Source: getGenesisHash of the networks, and the mints of @x402/svm 2.27.0. */
@@ -21,12 +23,20 @@ export const SOLANA_MAINNET: SolanaNetwork = {
   name: 'mainnet',
   genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   usdc: address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+  otherDollars: [
+    address('2u1tszSeqZ3qBWF3uNGPFc8TzMk2tdiwknnRMWGWjGWH'),
+    address('2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'),
+  ],
 };
 
 export const SOLANA_DEVNET: SolanaNetwork = {
   name: 'devnet',
   genesisHash: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   usdc: address('4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'),
+  otherDollars: [
+    address('4F6PM96JJxngmHnZLBh9n58RH4aTVNWvDs2nuwrT5BP7'),
+    address('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM'),
+  ],
 };
 
 const REFERENCE_CHARS = 32;

@@ -77,6 +77,12 @@ export const SOLANA_KINDS = {
 
 export type SolanaKind = keyof typeof SOLANA_KINDS;
 
+/**
+ * Balances show payments in these as well, but they are none of x402's: no instruction of the message names mint and transfer, as
+ * `TransferChecked` does, or another program than a smart wallet's made the transfer.
+ */
+export const NOT_OF_THE_SCHEME: ReadonlySet<SolanaKind> = new Set(['unchecked', 'batch', 'inner']);
+
 export interface RandomTransaction {
   readonly kind: SolanaKind;
   readonly wire: Uint8Array;

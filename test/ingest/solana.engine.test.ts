@@ -5,6 +5,7 @@ import type { ChainConfig } from '../../core/config/chains.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { createLog } from '../../core/log.ts';
 import { readSolanaNaively } from '../../demo/solana/naive-reader.ts';
+import { NOT_OF_THE_SCHEME } from '../../demo/solana/random-transactions.ts';
 import { createMemoryQueue } from '../../ingest/coordinate/engine.ts';
 import { indexChain } from '../../ingest/coordinate/index-chain.ts';
 import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
@@ -94,7 +95,7 @@ async function expected(): Promise<string[]> {
   return payments
     .filter(
       ({ isSponsored, signature }) =>
-        isSponsored && !['unchecked', 'inner'].includes(world.kinds.get(signature) ?? ''),
+        isSponsored && !NOT_OF_THE_SCHEME.has(world.kinds.get(signature) ?? 'memoOnly'),
     )
     .map((one) => placed(one.slot, one.signature, one.payer, one.payee, one.amount))
     .sort();

@@ -12,7 +12,7 @@ import { readJsonObject } from '../../../core/config/checked-file.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { configProblems } from '../../../core/config/problem.ts';
 import type { Address } from '../../../core/domain/account.ts';
-import { addressKey, type Chain } from '../../../core/domain/chains.ts';
+import { addressKey, type Chain, namespaceOf } from '../../../core/domain/chains.ts';
 import { PROPOSAL_DAYS } from '../../../core/domain/relayer-proposal.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
@@ -57,7 +57,7 @@ interface Relayer {
 function relayerOf(given: { readonly chain: string; readonly address: string }): Relayer {
   const problems: string[] = [];
   const chain = resolveChainName(given.chain, 'chain', problems);
-  const address = resolveAddress(given.address, 'address', problems);
+  const address = resolveAddress(given.address, 'address', problems, namespaceOf(chain));
   if (problems.length > 0) throw configProblems(problems);
   return { chain, address };
 }

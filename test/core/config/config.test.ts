@@ -88,6 +88,19 @@ test('a configured address with a wrong checksum is refused', () => {
   expect(problemsOf({ catalogue: { payees } })[0]).toContain('checksum');
 });
 
+test('the catalogue takes accounts as each chain writes them', () => {
+  const base58 = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+  const entry = { chain: 'solana-devnet', address: base58 };
+  const relayer = { ...entry, firstSeen: '2026-01-01' };
+  const catalogue = { facilitators: [{ id: 'own', relayers: [relayer] }], payees: [entry] };
+  expect(load({ catalogue }).catalogue).toMatchObject({
+    facilitators: [{ relayers: [{ address: base58 }] }],
+    payees: [{ address: base58 }],
+  });
+  const elsewhere = problemsOf({ catalogue: { payees: [{ ...entry, chain: 'base' }] } });
+  expect(elsewhere[0]).toContain('catalogue.payees.0.address: not an address');
+});
+
 test('the api role without an engine URL is refused with the reason', () => {
   expect(problemsOf({ role: 'api' })[0]).toContain('clickhouse.url');
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type NaivePayment, readSolanaNaively } from '../../../../demo/solana/naive-reader.ts';
-import type { SolanaKind } from '../../../../demo/solana/random-transactions.ts';
+import { NOT_OF_THE_SCHEME } from '../../../../demo/solana/random-transactions.ts';
 import { decodeSlots, POSITIONS_PER_TRANSACTION } from '../../../../ingest/decode/solana/settlements.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { type SolanaChain, solanaSource, startSolanaChain } from '../../../kit/solana-chain.ts';
@@ -9,8 +9,6 @@ import { type SolanaChain, solanaSource, startSolanaChain } from '../../../kit/s
 /** Random transactions of a real runtime, read by instructions and, independently, from balances alone. */
 
 const BLOCKS = 20;
-/** What balances show as well, and what is no payment of the scheme: it names no mint, or another program than a smart wallet's made it. */
-const NOT_OF_THE_SCHEME: readonly SolanaKind[] = ['unchecked', 'inner'];
 
 async function expectSame(world: SolanaChain): Promise<void> {
   const { node, chain, filter, kinds } = world;
@@ -33,7 +31,7 @@ async function expectSame(world: SolanaChain): Promise<void> {
   expect(deadLetters).toEqual([]);
   const naive = await readSolanaNaively(node.url, { mints: [...filter.mints], from: 0, to: final });
   const isOurs = ({ signature, isSponsored }: NaivePayment): boolean =>
-    isSponsored && !NOT_OF_THE_SCHEME.includes(kinds.get(signature) ?? 'memoOnly');
+    isSponsored && !NOT_OF_THE_SCHEME.has(kinds.get(signature) ?? 'memoOnly');
   expect(
     found
       .map((row) => {
