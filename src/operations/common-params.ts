@@ -98,7 +98,7 @@ export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description:
     'Only this chain, by CAIP-2 name. Default, and `all`: every indexed chain. `meta.chain` says which was served.',
-  toolText: 'Like base. Default all.',
+  toolText: 'Like base. Else all.',
   otherNames: { network: {}, chain_id: {}, blockchain: {} },
   meant: chainByName,
   required: false,
