@@ -149,7 +149,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'bundles.md',
     reader: 'analysts',
     title: 'Download it all',
-    description: 'Signed Parquet files of finalized days: download, check against an API, query with DuckDB.',
+    description: 'Signed Parquet files of finalized days: download, check, query with DuckDB.',
   },
   {
     slug: 'sql-tables',
@@ -339,7 +339,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'design/solana.md',
     reader: 'design',
     title: 'Solana',
-    description: 'How its blocks are read and proven.',
+    description: 'How its blocks are read.',
   },
   {
     slug: 'design-sandbox',
