@@ -134,7 +134,7 @@ const SIGNED = SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_cla
 const IS_RELAYED: Sql = sql`bitAnd(seen, ${uint32(SEEN.third_party_relay)}) != 0 AND bitAnd(seen, ${uint32(SIGNED)}) != 0
   AND bitAnd(seen, ${uint32(SEEN.receive_with_authorization)}) = 0`;
 
-/** What the service accepted by itself names nobody: its payees would make others look alike. */
+/** Relayers that the service accepted by score are not used as named ones: a mistake would make further relayers look like facilitators. */
 const NAMED: Sql = sql`(SELECT chain, address FROM facilitator_relayers FINAL WHERE del = 0 AND source != 'proposed')`;
 
 async function figuresSql(writer: Writer, chains: readonly Chain[], nowSeconds: number): Promise<Sql> {

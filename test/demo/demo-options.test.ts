@@ -23,7 +23,7 @@ test('sample data lies below the live blocks unless it is left out, and never be
   expect(historyOf()).toBe(true);
   expect(historyOf('--minutes', '5')).toBe(true);
   expect(historyOf('--no-history')).toBe(false);
-  expect(historyOf('--once', '10')).toBe(false);
+  expect(historyOf('--once', '100')).toBe(false);
 });
 
 test('the seller that README asks about is one of the demo', () => {
@@ -32,7 +32,7 @@ test('the seller that README asks about is one of the demo', () => {
 });
 
 test.each([
-  ['--once', '0'],
+  ['--once', '99'],
   ['--once', 'many'],
   ['--seed', '-1'],
   ['--port', '65536'],

@@ -130,7 +130,7 @@ describe('npm run demo', () => {
   it('refuses to remove a demo-data directory that it did not make', async () => {
     mkdirSync(join(directory, 'demo-data'));
     writeFileSync(join(directory, 'demo-data', 'thesis.txt'), 'ten years of work');
-    const run = runs.compiled('--once', '1', '--port', '0');
+    const run = runs.compiled('--once', '100', '--port', '0');
     expect(await run.ended).toBe(1);
     expect(run.output()).toContain('was not made by the demo');
     expect(existsSync(join(directory, 'demo-data', 'thesis.txt'))).toBe(true);

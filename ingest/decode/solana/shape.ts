@@ -84,7 +84,7 @@ function hasLayout(instructions: readonly Instruction[], transferAt: number): bo
     transfer !== undefined &&
     isTokenProgram(transfer.program) &&
     additions.every(({ program }) => isAddition(program)) &&
-    // Whoever opens an account pays for it.
+    // The fee payer may be named by the instruction that opens an account, because it pays for the account's rent.
     !namesFeePayer(rest)
   );
 }
