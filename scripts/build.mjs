@@ -14,7 +14,7 @@ function run(command) {
 
 function buildClient() {
   rmSync('client/dist', { recursive: true, force: true });
-  run('tsc -p client');
+  run('npm run -s compile -- -p client');
   // It holds types only. The compiler writes them again with twice the indentation.
   cpSync('client/openapi.ts', 'client/dist/openapi.d.ts');
 }
@@ -22,7 +22,7 @@ function buildClient() {
 function buildService() {
   // Files of an older build would be packed.
   rmSync('dist', { recursive: true, force: true });
-  run('tsc -p tsconfig.build.json');
+  run('npm run -s compile -- -p tsconfig.build.json');
   run('node scripts/copy-assets.mjs');
   run('tsx scripts/build-console.ts');
 }
