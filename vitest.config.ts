@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { FileSeconds } from './test/kit/file-seconds.ts';
 import { LongestFirst } from './test/kit/longest-first.ts';
 import { filesOf, ringOfRun } from './test/kit/rings.ts';
 import { keepTemporaryFilesTogether } from './test/kit/run-directory.ts';
@@ -29,6 +30,7 @@ export default defineConfig({
     // that they started. Many more would starve those.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new FileSeconds()],
     // For every project: what the run writes is searched for the secrets it used.
     globalSetup: ['test/kit/secrets-watch-setup.ts', 'test/kit/scratch-setup.ts'],
     projects: [

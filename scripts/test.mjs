@@ -2,15 +2,18 @@ import { spawn, spawnSync } from 'node:child_process';
 
 /**
  * `npm test` runs the static checks and the first ring of tests (test/kit/rings.ts) side by side. `npm run test:all` installs what single tests
- * drive (scripts/install-peers.mjs) and does the same with every test. What stands behind `npm test --` goes to vitest over all files, and
+ * drive (scripts/install-peers.mjs) and does the same with every test; with `-- --write-long-files` it writes test/kit/long-files.json from
+ * how long each file took. What stands behind `npm test --` goes to vitest over all files, and
  * the checks are left out.
  */
-const args = process.argv.slice(2);
+const WRITE_LONG_FILES = '--write-long-files';
+const args = process.argv.slice(2).filter((word) => word !== WRITE_LONG_FILES);
 const isAll = args[0] === '--all';
 const named = isAll ? args.slice(1) : args;
 const env = {
   ...process.env,
   TEST_RING: isAll || named.length > 0 ? 'all' : 'first',
+  ...(isAll && process.argv.includes(WRITE_LONG_FILES) ? { TEST_WRITE_LONG_FILES: '1' } : {}),
 };
 if (isAll) {
   env.CI_REQUIRE_PEERS = '1';

@@ -1,35 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Projects from the longest files to the shortest, so that no long one is left over for one worker when the others are done. */
 const PROJECTS = ['e2e', 'browser', 'engine', 'redis', 'fast'];
-/** What takes longer than a quarter of a minute, the longest first. A file that is missing here runs after these. */
-export const LONG_FILES = [
-  'ingest/truth.e2e',
-  'ingest/lying-node.e2e',
-  'src/payments.e2e',
-  'demo/demo.e2e',
-  'src/service.e2e',
-  'packages/packages.e2e',
-  'ingest/rollup-truth.e2e',
-  'ingest/chaos.e2e',
-  'src/operate/backup/backup.e2e',
-  'ingest/many-ingest.e2e',
-  'clickhouse/cluster/cluster-nodes.engine',
-  'ingest/import/import.engine',
-  'sandbox/run/sandbox-run.engine',
-  'clickhouse/embedded/walls.engine',
-  'ingest/chain/block-source.engine',
-  'ingest/grading/regrade/faults.engine',
-  'ingest/endpoints/follow.engine',
-  'sandbox/judge/sandbox-fuzz.engine',
-  'clickhouse/embedded/embedded.engine',
-  'src/operations/index-state/finality.engine',
-  'src/operations/settlements/walk.engine',
-  'src/operations/sql/reads-beside-sql.engine',
-  'src/accounts/admin.e2e',
-  'src/accounts/units-crash',
-  'src/accounts/sqlite/sqlite-store',
-];
+/** Written by `npm run test:all -- --write-long-files`: what takes longer than a quarter of a minute, the longest first. */
+export const LONG_FILES_PATH = new URL('long-files.json', import.meta.url);
+/** Names within `test/` without their ending. A file that is missing here runs after these. */
+export const LONG_FILES = JSON.parse(readFileSync(LONG_FILES_PATH, 'utf8')) as readonly string[]; // our own file
 
 /**
  * Vitest runs the larger files first where it has not seen them run, as in a fresh clone. Size says little about files that
