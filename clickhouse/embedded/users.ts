@@ -182,6 +182,16 @@ function remoteServersXml({
 
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
+/**
+ * Each insert is on disk before it is acknowledged. At the tip a table gets a part a second; by default the engine merges any two to five of
+ * them with all that a small table holds.
+ */
+const MERGE_TREE = {
+  fsync_after_insert: 1,
+  fsync_part_directory: 1,
+  min_parts_to_merge_at_once: 10,
+} as const;
+
 /** Small caches for a machine with two cores and four gigabytes; the defaults assume a dedicated server. */
 function configXml(
   { limits, queryPath, queryLog, cluster, backupsDir }: EngineFiles,
@@ -204,7 +214,7 @@ ${elements({
 ${cluster === null ? '' : remoteServersXml(cluster)}
 <storage_configuration><disks><backups><type>local</type><path>${escapeXml(backupsDir)}/</path></backups></disks></storage_configuration>
 <backups>${elements({ allowed_disk: 'backups' })}</backups>
-<merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>
+<merge_tree>${elements(MERGE_TREE)}</merge_tree>
 <access_control_improvements>${elements({
     select_from_system_db_requires_grant: 'true',
     select_from_information_schema_requires_grant: 'true',
