@@ -11,9 +11,11 @@ import { rankingPass } from './pass.ts';
 const REST_PER_PASS = 30;
 /** Passes over a small index take a fraction of a second. */
 const REST_MIN_MS = 15_000;
-/** A ranking is renewed when so much of its window is new … */
+/** A ranking that callers read is renewed when so much of its window is new, … */
 const NEW_SHARE = 0.01;
-/** … or when its window has moved by so much of its length: by a minute of a day, by half an hour of thirty days. */
+/** … one that nobody reads when it would be another one, … */
+const NEW_SHARE_UNREAD = 0.25;
+/** … and both when its window has moved by so much of its length: by a minute of a day, by half an hour of thirty days. */
 const MOVED_SHARE = 1 / 1_440;
 const COUNT_MAX_SECONDS = 60;
 /** While nothing is indexed: a first ranking is wanted soon after the first settlements. */
@@ -25,12 +27,15 @@ export function rankingPasses({
   chains,
   log,
   clock,
+  isRead = () => true,
 }: {
   readonly writer: Writer;
   /** That are served. */
   readonly chains: readonly Chain[];
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether callers read this ranking; absent where this process is not told. */
+  readonly isRead?: ((window: Window) => boolean) | undefined;
 }): Pass[] {
   return WINDOWS.map((window) => {
     let ranked: Ranked | null = null;
@@ -42,7 +47,8 @@ export function rankingPasses({
       async run(signal) {
         const nowMs = clock.nowMs();
         const rows = await countRows(writer, window, nowMs);
-        if (ranked !== null && !isWorthIt(window, ranked, { rows, atMs: nowMs })) return 'current';
+        if (ranked !== null && !isWorthIt(window, ranked, { rows, atMs: nowMs, isRead: isRead(window) }))
+          return 'current';
         const pass = await rankingPass(writer, { window, chains, nowMs, signal });
         if (pass === null) return 'waiting';
         ranked = { rows, atMs: nowMs };
@@ -60,9 +66,12 @@ interface Ranked {
   readonly atMs: number;
 }
 
-function isWorthIt(window: Window, before: Ranked, now: Ranked): boolean {
+function isWorthIt(window: Window, before: Ranked, now: Ranked & { readonly isRead: boolean }): boolean {
   const movedMs = MOVED_SHARE * 1_000 * secondsOf(window === 'all' ? '90d' : window);
-  return now.atMs - before.atMs >= movedMs || Math.abs(now.rows - before.rows) >= NEW_SHARE * before.rows;
+  return (
+    now.atMs - before.atMs >= movedMs ||
+    Math.abs(now.rows - before.rows) >= (now.isRead ? NEW_SHARE : NEW_SHARE_UNREAD) * before.rows
+  );
 }
 
 async function countRows(writer: Writer, window: Window, nowMs: number): Promise<number> {

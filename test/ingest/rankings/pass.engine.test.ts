@@ -152,12 +152,15 @@ describe('a pass', () => {
 
 describe('a ranking that is published stays', () => {
   test.for([
-    ['while less than a hundredth of its window is new', 1, 59, 'current'],
-    ['until a hundredth of its window is new', 2, 59, 'done'],
-    ['until its window has moved by a minute of a day', 0, 60, 'done'],
-  ] as const)('%s', async ([, more, seconds, outcome]) => {
+    ['while less than a hundredth of its window is new', true, 1, 59, 'current'],
+    ['until a hundredth of its window is new', true, 2, 59, 'done'],
+    ['where nobody reads it, while less than a quarter of its window is new', false, 25, 59, 'current'],
+    ['where nobody reads it, until a quarter of its window is new', false, 26, 59, 'done'],
+    ['where nobody reads it, until its window has moved by a minute of a day', false, 0, 60, 'done'],
+  ] as const)('%s', async ([, isRead, more, seconds, outcome]) => {
     const clock = testClock();
-    const [day] = rankingPasses({ writer: engine.writer, chains: [BASE], log: testLog, clock });
+    const passes = { writer: engine.writer, chains: [BASE], log: testLog, clock, isRead: () => isRead };
+    const [day] = rankingPasses(passes);
     const run = () => day?.run(new AbortController().signal);
     await insertSettlements(
       engine.writer,
