@@ -59,7 +59,7 @@ export const PORTAL_LIES = [
   'dropped-balances',
   /** Solana: an amount after a transaction is another. */
   'changed-amount',
-  /** Solana: the data of an instruction is another. */
+  /** Solana: the data of some instructions is another. */
   'changed-data',
   /** A hash is no hash. */
   'malformed',
@@ -377,12 +377,11 @@ function distortSolana(
     const victim = tokenBalances.find(({ postAmount }) => postAmount !== undefined);
     if (victim !== undefined) victim['postAmount'] = String(BigInt(String(victim['postAmount'])) + 1n);
   });
-  // What no balance shows: the unit price.
-  const price = line?.['instructions']?.find(({ programId }) =>
-    String(programId).startsWith('ComputeBudget'),
-  );
-  lieTo('changed-data', price, (instruction) => {
-    instruction['data'] = `${String(instruction['data'])}2`;
+  // What no balance shows: unit prices, of candidates and of others.
+  const called = lines.flatMap(({ instructions = [] }) => instructions);
+  const prices = called.filter(({ programId }) => String(programId).startsWith('ComputeBudget'));
+  lieTo('changed-data', prices[0], () => {
+    for (const price of prices) price['data'] = `${String(price['data'])}2`;
   });
 }
 
