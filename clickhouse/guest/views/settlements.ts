@@ -79,6 +79,7 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
     asset_decimals: decimalsText(facts, stored),
     evidence_reasons: REASONS_SEEN,
     channel: CHANNEL,
+    memo: "nullIf(t.memo, '')",
     builder_facilitator: known('builder_facilitator'),
     builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
   } as const;

@@ -118,6 +118,11 @@ export const feeAmount = column(
   'UInt256',
   'The part of amount that went to a fee receiver, in atomic units of the token; 0 where the scheme has none.',
 );
+export const memo = column(
+  'memo',
+  TEXT_OR_NULL,
+  'Solana: the note that the transaction carries, at most 566 bytes; a longer one ends in how many it has. NULL without one.',
+);
 export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(
   'asset_decimals',

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await reportChain(writer, SOLANA);
   await reportChain(writer, BASE);
   await insertSettlements(writer, [
-    paid({ blockNumber: 391_000_001, logIndex: 5_122, txHash: SIGNATURE }),
+    paid({ blockNumber: 391_000_001, logIndex: 5_122, txHash: SIGNATURE, memo: 'Order 7, Ü' }),
     paid({ blockNumber: 391_000_002, payer: RELAYER, blockTime: NOON + 1 }),
     settlement({ payer: wallet(0xa1), payee: wallet(0xb2) }),
   ]);
@@ -46,7 +46,10 @@ describe('a wallet of Solana', () => {
     expect(body.settlements).toMatchObject([
       { chain: SOLANA, tx_hash: SIGNATURE, payer: BUYER, payee: SELLER, asset: USDC, relayer: RELAYER },
     ]);
-    expect((await get(`/v0/transactions/${SIGNATURE}`)).body.settlements).toMatchObject([{ payer: BUYER }]);
+    expect((await get(`/v0/transactions/${SIGNATURE}`)).body).toMatchObject({
+      memo: 'Order 7, Ü',
+      settlements: [{ payer: BUYER }],
+    });
     expect((await get(`/v0/flows?chain=${SOLANA}&asset=${USDC}`)).body.flows).toHaveLength(2);
     expect((await get('/v0/flows')).body.flows).toHaveLength(3);
   });
@@ -93,6 +96,7 @@ describe('in SQL', () => {
     ['a list', `SELECT tx_hash FROM settlements WHERE payer IN ('${BUYER}', '${wallet(9)}')`, {}],
     ['a wallet', `SELECT tx_hash FROM wallet_settlements WHERE wallet = '${BUYER}'`, {}],
     ['a transaction', `SELECT tx_hash FROM settlements WHERE tx_hash = '${SIGNATURE}'`, {}],
+    ['a memo', "SELECT tx_hash FROM settlements WHERE memo = 'Order 7, Ü'", {}],
   ])('%s finds its rows, without a warning', async (_, sql, params) => {
     expect(await rows(sql, params)).toMatchObject({ rows: [{ tx_hash: SIGNATURE }] });
     expect((await rows(sql, params)).meta.warnings ?? []).toEqual([]);
