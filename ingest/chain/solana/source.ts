@@ -219,10 +219,9 @@ async function compareWithOther(pool: RpcPool, answer: BlockAnswer): Promise<voi
   if (other === null) return;
   if (other.hash !== hash) {
     // The blocks that were read follow from each other; of this one nothing is known.
-    pool.distrust(
-      new ProviderContradiction('wrong-fork', `two URLs name two blocks at slot ${number}`),
-      [other],
-    );
+    pool.distrust(new ProviderContradiction('wrong-fork', `two URLs name two blocks at slot ${number}`), [
+      other,
+    ]);
     return;
   }
   const known = new Set(beginnings);

@@ -1,8 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SolanaBatch } from '../../../../ingest/chain/solana/block.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
-import { type LyingSolana, SOLANA_LIES, type SolanaLie, startLyingSolana } from '../../../kit/lying-solana.ts';
 import { EXCHANGE_LIES } from '../../../kit/lying-proxy.ts';
+import {
+  type LyingSolana,
+  SOLANA_LIES,
+  type SolanaLie,
+  startLyingSolana,
+} from '../../../kit/lying-solana.ts';
 import { type SolanaChain, solanaSource, startSolanaChain } from '../../../kit/solana-chain.ts';
 
 /** The source over a node that lies now and then, or always, beside one that does not: what is read is the chain, transaction by transaction. */
@@ -37,11 +42,14 @@ const FOUND_OUT = SOLANA_LIES.filter((lie) => lie !== 'swapped-transactions');
 /** Told once, about accounts that move once, one node shows nothing of these (docs/design/solana.md). */
 const UNNOTICED_ONCE = { 'dropped-transaction': 0, 'changed-owner': 0 };
 
-test.each(FOUND_OUT.filter((lie) => lie !== 'stale-tip'))('%s, told by one URL for ever, is never believed', async (lie) => {
-  const { blocks, told } = await readThrough(1, { [lie]: 1 });
-  expect(blocks).toEqual(truth);
-  expect(told).toBeGreaterThan(0);
-});
+test.each(FOUND_OUT.filter((lie) => lie !== 'stale-tip'))(
+  '%s, told by one URL for ever, is never believed',
+  async (lie) => {
+    const { blocks, told } = await readThrough(1, { [lie]: 1 });
+    expect(blocks).toEqual(truth);
+    expect(told).toBeGreaterThan(0);
+  },
+);
 
 test.each([1, 2, 3, 4, 5].slice(0, lengthOf('liarSeeds')))(
   'with seed %i all lies together are never believed',
