@@ -71,13 +71,16 @@ async function index(
   const catalogue = buildCatalogue(loadConfig({ env: {} }).catalogue);
   const batches = createBatchWriter({ chain, writer, versions: createVersions(0n), log: benchLog(), signal });
   const last = slots.at(-1) ?? 0;
+  const writes: Promise<void>[] = [];
   let written = 0;
   for (let from = 0; from <= last; from += WINDOW_SLOTS) {
     const batch = await windows.read(from, Math.min(last, from + WINDOW_SLOTS - 1), catalogue);
     const rows = batch.rowsBy(catalogue);
     written += countRows(rows);
-    await batches.write(rows);
+    // As a backfill, which reads on meanwhile.
+    writes.push(batches.write(rows));
   }
+  await Promise.all(writes);
   return written;
 }
 

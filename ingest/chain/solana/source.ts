@@ -217,10 +217,15 @@ async function compareWithOther(pool: RpcPool, answer: BlockAnswer): Promise<voi
     answer,
   );
   if (other === null) return;
+  if (other.hash !== hash) {
+    // The blocks that were read follow from each other; of this one nothing is known.
+    pool.distrust(new ProviderContradiction('wrong-fork', `two URLs name two blocks at slot ${number}`), [
+      other,
+    ]);
+    return;
+  }
   const known = new Set(beginnings);
   trusting(pool, [answer], () => {
-    if (other.hash !== hash)
-      throw new ProviderContradiction('wrong-fork', `two URLs name two blocks at slot ${number}`);
     if (other.beginnings.some((beginning) => !known.has(beginning)))
       throw new ProviderContradiction(
         'missing-transaction',

@@ -277,7 +277,7 @@ test('Solana is a chain like any other: by its name, with URLs of its own, and m
   expect(mainnet).toMatchObject({
     chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     rpcUrls: ['https://one.example'],
-    portal: null,
+    portal: { dataset: 'solana-mainnet' },
   });
   expect(mainnet?.tokens.map(({ symbol, paidBy }) => `${symbol} ${paidBy}`)).toEqual([
     'USDC spl-token',

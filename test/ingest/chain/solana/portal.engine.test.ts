@@ -186,14 +186,3 @@ test('where the Portal refuses, the rows are those that the node gives, and late
   expect(portal.asked.length).toBeGreaterThan(0);
   expect((await history.read(FROM, final, world.filter)).readFrom).toBe('portal');
 });
-
-test('the chains of Solana have data sets at the public Portal', () => {
-  const { chains } = loadConfig({
-    env: {
-      CHAINS: 'solana,solana-devnet',
-      RPC_URL_SOLANA: 'https://node.example',
-      RPC_URL_SOLANA_DEVNET: 'https://node.example',
-    },
-  });
-  expect(chains.map(({ portal }) => portal?.dataset)).toEqual(['solana-mainnet', 'solana-devnet']);
-});
