@@ -32,6 +32,7 @@ export const known = (column: string): string => `nullIf(t.${column}, '')`;
 /** A word from a short list, stored once per block (LowCardinality). */
 export const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
 
-export const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
+/** NULL where the token had no dollar value when the row was written. */
+export const USD = "if(t.usd_known, CAST(t.amount_usd, 'Decimal(38, 6)'), NULL)";
 /** The tables store an unknown time as 1970. */
 export const timeOrNull = (column: string): string => `nullIf(t.${column}, toDateTime(0, 'UTC'))`;

@@ -35,6 +35,7 @@ export const TEXT_OR_NULL = 'Nullable(String)';
 export const NAME_OR_NULL = 'LowCardinality(Nullable(String))';
 export const TIME = "DateTime('UTC')";
 export const USD = 'Decimal(38, 6)';
+export const USD_OR_NULL = `Nullable(${USD})` as const;
 
 export const column = <Name extends string>(
   name: Name,
@@ -60,8 +61,8 @@ export const asset = addressColumn('asset', 'Address of the token.');
 export const amount = column('amount', 'UInt256', 'Atomic units of the token.');
 export const amountUsd = column(
   'amount_usd',
-  USD,
-  'Dollars, exact to six decimals: the face value; 0 for a token of another currency without a configured rate, and for one that is not listed.',
+  USD_OR_NULL,
+  'Dollars, exact to six decimals: the face value, or by a configured rate; NULL for a token of another currency without one, and for a token that is not listed.',
 );
 export const facilitator = column(
   'facilitator',

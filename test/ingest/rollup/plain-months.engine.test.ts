@@ -48,6 +48,7 @@ function row(at: number, blockTime: number): Settlement {
     blockTime,
     payer: wallet(at),
     facilitator: at % 2 === 0 ? 'coinbase' : '',
+    usdKnown: at !== 2,
   });
 }
 

@@ -46,8 +46,8 @@ describe('an estimate', () => {
       withoutKey: ['settlements'],
       withoutTime: ['settlements'],
     });
-    // payee 20, amount_usd 8, block_time 4 and del 1 byte.
-    expect(all.bytes).toBe(DAYS * PER_DAY * 33);
+    // payee as much as any text, amount_usd 8, block_time 4, usd_known and del 1 byte each.
+    expect(all.bytes).toBe(DAYS * PER_DAY * 64);
   });
 
   test('of a time is that time', async () => {
