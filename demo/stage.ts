@@ -137,7 +137,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     chain,
     traffic,
     identities,
-    solana: createSolanaLive(market, facilitator.url),
+    solana: createSolanaLive(market, [() => market.buyCall(service.url), () => market.buy(facilitator.url)]),
     facilitatorUrl: facilitator.url,
     clickhouseUrl: `http://127.0.0.1:${ports.clickhousePort}`,
     shops,

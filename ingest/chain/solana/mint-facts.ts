@@ -1,8 +1,8 @@
 import type { ChainFacts, TokenFacts } from '../../../core/domain/chains.ts';
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import { createEndpoint } from '../rpc/endpoint.ts';
 import { RPC_LIMITS } from '../rpc/limits.ts';
 import { failureOfSolanaError } from './failure.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
 
 /**
  * Compares a configured token of Solana with its mint: the program that it belongs to, by which payments are made, and its decimals. A mint
