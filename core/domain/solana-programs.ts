@@ -21,6 +21,9 @@ export const SMART_WALLET_PROGRAMS: ReadonlySet<string> = new Set([
   'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d', // Metaplex Core
 ]);
 
+/** By how a token is paid with. */
+export const PROGRAM_OF = { 'spl-token': TOKEN_PROGRAM, 'token-2022': TOKEN_2022_PROGRAM } as const;
+
 export function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
 }

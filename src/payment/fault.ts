@@ -1,5 +1,4 @@
 import { isAddress, isSameAccount, readAddress, toChecksum } from '../../core/domain/account.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../../core/domain/solana-programs.ts';
 import { ceilingOf, isSponsored, OPEN_CALL_SECONDS, type Quote, sponsoredBy, type Terms } from './offer.ts';
 import {
   type PaymentFault,
@@ -9,7 +8,7 @@ import {
   type SignedTransfer,
   UPTO_PROXY,
 } from './signed-payment.ts';
-import { type SponsoredTransfer, tokenAccountOf } from './solana/transfer.ts';
+import { type SponsoredTransfer, tokenAccountOf, tokenProgramOf } from './solana/transfer.ts';
 
 /** Facilitators refuse an authorization that ends within six seconds, because it could not be settled in time; so do we. */
 const VALID_BEFORE_MARGIN_SECONDS = 6n;
@@ -98,7 +97,7 @@ export function findFault(
 /** The same for a transaction of Solana. Only a node knows whether its block hash counts still: the facilitator simulates it. */
 export function findTransferFault(transfer: SponsoredTransfer, terms: Terms): PaymentFault | null {
   const { asset, payTo, amount, paidBy } = terms;
-  if (transfer.mint !== asset || transfer.tokenProgram !== TOKEN_PROGRAMS[paidBy])
+  if (transfer.mint !== asset || transfer.tokenProgram !== tokenProgramOf(paidBy))
     return {
       reason: 'invalid_exact_svm_payload_mint_mismatch',
       detail: 'The transaction transfers another token than the accepted `asset`.',
@@ -114,11 +113,6 @@ export function findTransferFault(transfer: SponsoredTransfer, terms: Terms): Pa
     detail: `The transaction is not for the price. Sign exactly ${amount} atomic units.`,
   };
 }
-
-const TOKEN_PROGRAMS: Readonly<Partial<Record<Terms['paidBy'], string>>> = {
-  'spl-token': TOKEN_PROGRAM,
-  'token-2022': TOKEN_2022_PROGRAM,
-};
 
 /** The terms that a v2 payment accepted must be the present ones: prices change, and an offer is for one URL. */
 function findForeignTerms(

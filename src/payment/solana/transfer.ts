@@ -8,11 +8,13 @@ import {
 } from '@solana/transaction-messages';
 import { getTransactionDecoder } from '@solana/transactions';
 import { type Address, isAddress, readAddress } from '../../../core/domain/account.ts';
+import type { TokenFacts } from '../../../core/domain/chains.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
   isAddition,
   isTokenProgram,
+  PROGRAM_OF,
   SCHEME_INSTRUCTIONS,
   TRANSFER_CHECKED,
   UNIT_LIMIT,
@@ -179,6 +181,11 @@ function readChecked(
   const payer = readAddress(authority, 'solana');
   if (data[0] !== code || data.length < bytes || !mint || !destination || !isAddress(payer)) return null;
   return { tokenProgram, mint, destination, payer, amount: data.readBigUInt64LE(amountAt) };
+}
+
+/** The program that a token of Solana belongs to; null for one of another chain. */
+export function tokenProgramOf(paidBy: TokenFacts['paidBy']): string | null {
+  return paidBy === 'spl-token' || paidBy === 'token-2022' ? PROGRAM_OF[paidBy] : null;
 }
 
 const BUMP_MAX = 255;
