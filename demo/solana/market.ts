@@ -5,10 +5,10 @@ import type { SolanaFacilitatorBootstrap } from './facilitator-scheme.ts';
 import { fundTokens } from './mints.ts';
 import { type NaivePayment, type NaiveReading, readSolanaNaively } from './naive-reader.ts';
 import { produceEvery, type SolanaNode, startSolana } from './node.ts';
-import { caip2Of } from './programs.ts';
+import { caip2Of, SOLANA_DEVNET } from './programs.ts';
 import { buyCall, buyOnSolana } from './purchase.ts';
 import { createRandomTransactions, NOT_OF_THE_SCHEME } from './random-transactions.ts';
-import { installRandomWorld, type RandomWorld } from './random-world.ts';
+import { installRandomWorld, type RandomWorld, sellersOfSeed } from './random-world.ts';
 import { fundLamports, solanaSecret, solanaWallet } from './wallets.ts';
 
 /** Solana's part of the demo: a local chain, agents that pay there, and sellers that are paid there as well as on the EVM chain. */
@@ -68,6 +68,16 @@ const HISTORY_MAX = 2_000;
 const BLOCK_EVERY_MS = 400;
 const FACILITATOR_LAMPORTS = 1_000_000_000_000n;
 const CALL = '/v0/flows?limit=5';
+
+/** By the names of merchants that sell on Solana too: their accounts there, as CAIP-10 writes them. */
+export async function solanaAccounts(
+  seed: number,
+  merchants: readonly Pick<Merchant, 'name'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const sellers = await sellersOfSeed(seed);
+  const chain = caip2Of(SOLANA_DEVNET);
+  return new Map(sellers.map((address, at) => [merchants[at]?.name ?? '', `${chain}:${address}`]));
+}
 
 export async function startSolanaMarket(options: MarketOptions): Promise<SolanaMarket> {
   const { seed, genesisTime, merchants, facilitators } = options;
