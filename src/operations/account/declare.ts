@@ -117,7 +117,7 @@ export const getAccount = defineOperation({
     summary: 'Who the caller is, which lane applies and what each route costs',
     description:
       'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key gets an answer with `key_recognised: false`. `tier` is the plan of the organization behind a key; while the organization of a key cannot be read, the key has the lowest plan.',
-    tool: 'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
+    tool: 'Who you are, which tools your key may call, and what each call costs. For calls refused for their key, plan or units.',
     example: {
       authenticated: false,
       key_present: false,

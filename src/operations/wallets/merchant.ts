@@ -315,7 +315,7 @@ export const getAgent = defineOperation({
     summary: 'What a wallet paid, and how far to trust the figures',
     description:
       'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-    tool: 'One wallet as a payer: the profile of get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
+    tool: 'One wallet as a payer: as get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
     example: AGENT_PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed },

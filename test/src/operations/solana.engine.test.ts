@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { address, type Signature } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { closeDays } from '../../kit/close-days.ts';
 import { rankWallets } from '../../kit/rank-wallets.ts';

@@ -3,7 +3,6 @@ import { AccountRole, type Instruction } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { test as base, describe, expect, onTestFinished } from 'vitest';
-import { address } from '../../../core/domain/account.ts';
 import { MEMO_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import { fundTokens } from '../../../demo/solana/mints.ts';
 import {
@@ -12,7 +11,6 @@ import {
   sponsoredPayment,
 } from '../../../demo/solana/transactions.ts';
 import { solanaWallet } from '../../../demo/solana/wallets.ts';
-import { checkPayee } from '../../../src/operate/doctor/chains.ts';
 import type { SettlementQuestion } from '../../../src/payment/confirm.ts';
 import type { Order, PaymentLane } from '../../../src/payment/payment-lane.ts';
 import { resolveUnsettled } from '../../../src/payment/settle.ts';
@@ -416,14 +414,6 @@ describe('what the chain shows', () => {
     const id = { chain: 'solana:x', asset: 'x', payer: 'x', nonce: '0x' };
     expect(await silent.lookUp({ id, payTo: 'x', amount: '1', sinceMs: 0 })).toEqual({ outcome: 'silent' });
   });
-});
-
-test('a payee without a token account is a finding of the doctor', async ({ stage }) => {
-  const { accepted, solana } = stage.world;
-  const verdicts = async (payTo: string) =>
-    (await checkPayee({ ...accepted, payTo: address(payTo) })).map(({ verdict }) => verdict);
-  expect(await verdicts(accepted.payTo)).toEqual(['ok']);
-  expect(await verdicts(solana.facilitator.address)).toEqual(['failure']);
 });
 
 test('no log line and no failure of all these tests holds a transaction or a URL', ({ stage }) => {
