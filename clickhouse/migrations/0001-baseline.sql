@@ -1211,6 +1211,16 @@ ENGINE = ReplacingMergeTree
 ORDER BY (wallet, chain, agent_id)
 SETTINGS index_granularity = 256;
 
+CREATE TABLE IF NOT EXISTS agent_claims
+(
+    `wallet` String,
+    `chain` LowCardinality(String),
+    `agent_id` UInt256
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (wallet, chain, agent_id)
+SETTINGS index_granularity = 256;
+
 CREATE TABLE IF NOT EXISTS endpoint_offers
 (
     `resource` String CODEC(ZSTD(1)),
@@ -1498,6 +1508,10 @@ ARRAY JOIN ['payer', 'payee'] AS role;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_wallets_mv TO agent_wallets AS
 SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != unhex('0000000000000000000000000000000000000000');
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_claims_mv TO agent_claims AS
+SELECT arrayJoin(arrayMap(account -> if(startsWith(account, '0x'), unhex(substring(account, 3)), tryBase58Decode(account)), extractAll(services, '"endpoint":"(?:eip155:[0-9]{1,16}|solana:[1-9A-HJ-NP-Za-km-z]{32}):(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})"'))) AS wallet, chain, agent_id
+FROM agents WHERE del = 0;
 
 CREATE OR REPLACE VIEW rollup_slices AS
 SELECT day, slice AS hour, changed.ver AS ver, changed.writes AS writes, if(changed.writes = done.writes, changed.ver, 0) AS rolled_ver

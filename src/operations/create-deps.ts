@@ -46,7 +46,7 @@ const READY_MAX_AGE_MS = 500;
 export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'];
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'payment' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -152,6 +152,7 @@ function deploymentOf({ config, version, sellsCalls, priceList, clock }: Operati
     priceList,
     plans: config.plans,
     sellsCalls,
+    paidIn: sellsCalls ? config.payment.accept : [],
   };
 }
 

@@ -1,6 +1,6 @@
+import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import { ProviderContradiction } from '../rpc/failure.ts';
 import type { SolanaTransaction, TokenBalance, TokenMove } from './block.ts';
-import { TOKEN_2022_PROGRAM } from './programs.ts';
 
 /**
  * Compares the balances that a node gives with the instructions that it gives. A token account changes by instructions of its token program

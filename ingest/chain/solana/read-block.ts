@@ -7,6 +7,7 @@ import {
   readTransactionId,
   type Signature,
 } from '../../../core/domain/account.ts';
+import { isTokenProgram } from '../../../core/domain/solana-programs.ts';
 import { list, MAX_U32, record } from '../read-answers.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   TokenMove,
 } from './block.ts';
 import { checkBalances } from './check-balances.ts';
-import { isTokenProgram } from './programs.ts';
 import { readTokenInstruction } from './token-moves.ts';
 import { verifySignature } from './verify-signature.ts';
 

@@ -3,9 +3,9 @@ import { type Address, isAddress, readAddress } from '../../../core/domain/accou
 import { USD_MICROS_MAX, usdMicros } from '../../../core/domain/amount.ts';
 import type { Chain, TokenFacts } from '../../../core/domain/chains.ts';
 import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
+import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import type { SolanaBatch, SolanaBlock, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
 import { mintOf } from '../../chain/solana/check-balances.ts';
-import { TOKEN_2022_PROGRAM } from '../../chain/solana/programs.ts';
 import type { Marker, UngradedSettlement } from '../../grading/grade.ts';
 import { memoOf } from './memo.ts';
 import { type Form, formOf, isOfWallet, isReadAt } from './shape.ts';

@@ -6,7 +6,7 @@ import { defineOperation } from '../define.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
-import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { AddressShape, ChainShape, CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { RIGHTS_IN_WORDS } from './key-params.ts';
 import type { AccountDeps } from './own-account.ts';
 
@@ -39,6 +39,11 @@ const SqlTierShape = Type.Object(
     note: orNull(Type.String()),
   },
   { title: 'AccountSqlTier' },
+);
+
+const PaidInShape = Type.Object(
+  { chain: ChainShape, asset: AddressShape, symbol: Type.String() },
+  { title: 'AcceptedToken' },
 );
 
 const CallerKeyShape = Type.Object(
@@ -95,6 +100,9 @@ export const getAccount = defineOperation({
         Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
       ),
       metered_routes: Type.Array(RoutePriceShape),
+      paid_in: Type.Array(PaidInShape, {
+        description: 'The tokens in which single calls are sold over x402; empty where none are.',
+      }),
       sql_tiers: Type.Array(SqlTierShape, {
         description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
       }),
@@ -109,7 +117,7 @@ export const getAccount = defineOperation({
     summary: 'Who the caller is, which lane applies and what each route costs',
     description:
       'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key gets an answer with `key_recognised: false`. `tier` is the plan of the organization behind a key; while the organization of a key cannot be read, the key has the lowest plan.',
-    tool: 'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
+    tool: 'Who you are, which tools your key may call, and what each call costs. For calls refused for their key, plan or units.',
     example: {
       authenticated: false,
       key_present: false,
@@ -139,6 +147,18 @@ export const getAccount = defineOperation({
           qu: null,
           x402_usd: 0.01,
           range: null,
+        },
+      ],
+      paid_in: [
+        {
+          chain: 'eip155:8453',
+          asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+          symbol: 'USDC',
+        },
+        {
+          chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+          asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+          symbol: 'USDC',
         },
       ],
       sql_tiers: [
@@ -175,6 +195,11 @@ export const getAccount = defineOperation({
       key: keyPart(caller),
       ...balancePart(caller, units, deps.deployment),
       metered_routes: meteredRoutes(deps.deployment.priceList),
+      paid_in: deps.deployment.paidIn.map(({ chain, token: { address: asset, symbol } }) => ({
+        chain,
+        asset,
+        symbol,
+      })),
       sql_tiers: sqlTiers(deps, context),
       top_up_url: topUpUrl(deps.deployment.publicUrl, caller),
       as_of: nowText(deps.clock.nowMs()),

@@ -163,7 +163,7 @@ test('payments need a payee and a token that can carry the prices, each once', (
   expect(problems({ accept: [{ chain: 'bse', payTo }] })).toContain('payment.accept.0.chain: unknown chain');
   expect(problems({ accept: [{ chain: 'base', payTo: payTo.replace('B', 'b') }] })).toContain('checksum');
   expect(problems({ accept: [{ chain: 'base', payTo, asset: payTo }] })).toContain(
-    'not a dollar token with EIP-3009 that we know',
+    'not a dollar token that we know on that chain',
   );
   const twice = { chain: 'base', payTo };
   expect(problems({ accept: [twice, twice] })).toContain('named twice');

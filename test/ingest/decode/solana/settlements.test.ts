@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { LIGHTHOUSE_PROGRAM } from '../../../../core/domain/solana-programs.ts';
 import { checkBalances } from '../../../../ingest/chain/solana/check-balances.ts';
-import { LIGHTHOUSE_PROGRAM } from '../../../../ingest/chain/solana/programs.ts';
 import { readBlock } from '../../../../ingest/chain/solana/read-block.ts';
 import { MEMO_MAX_BYTES } from '../../../../ingest/decode/solana/memo.ts';
 import {
