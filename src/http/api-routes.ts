@@ -72,7 +72,7 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
   app.route({
     method: operation.method,
     url,
-    bodyLimit: JSON_BODY_MAX_BYTES,
+    bodyLimit: operation.file?.bytesMax ?? JSON_BODY_MAX_BYTES,
     config: { observedAs: operation.id, operation },
     ...exposingOwn(operation),
     // A payment is bound to the bytes of the body, and those are what was sent.
