@@ -218,7 +218,8 @@ export const ERRORS = {
   invalid_table: {
     status: 400,
     title: 'The rows cannot be kept as a table',
-    advice: 'The detail says what is wrong. CSV begins with a line of names; `types` corrects a type. Nothing was charged.',
+    advice:
+      'The detail says what is wrong. CSV begins with a line of names; `types` corrects a type. Nothing was charged.',
     retryable: false,
   },
   handle_required: {

@@ -13,7 +13,10 @@ const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID(), attached = [], ...shown }, caller) {
+    explain(
+      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), attached = [], ...shown },
+      caller,
+    ) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
@@ -41,7 +44,10 @@ export function createGuest(access: EngineAccess): Guest {
         ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };
       // No deadline here: the watchdog's deadline arrives through the caller's signal.
-      return http.send({ name, text, parameters, words, attached, ...codingOf(written) }, { either: caller, caller });
+      return http.send(
+        { name, text, parameters, words, attached, ...codingOf(written) },
+        { either: caller, caller },
+      );
     },
     async close() {
       http.close();

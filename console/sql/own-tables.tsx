@@ -99,11 +99,7 @@ function shown({ columns, ...table }: OwnTable) {
   };
 }
 
-function Upload({
-  onSend,
-}: {
-  onSend(name: string, file: File, types: string): Promise<boolean>;
-}) {
+function Upload({ onSend }: { onSend(name: string, file: File, types: string): Promise<boolean> }) {
   const [isSending, setSending] = useState(false);
   const [name, setName] = useState('');
   const form = useRef<HTMLFormElement>(null);

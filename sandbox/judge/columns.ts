@@ -212,11 +212,7 @@ const MAKES_DAY = /^(todate|tomonday|tostartof(week|month|quarter|year)|tolastda
 const PLUS_INTERVAL = /^(plus|minus)$/i;
 const INTERVAL = /^tointerval/i;
 
-export function columnMeanings(
-  root: TreeNode,
-  tables: readonly string[],
-  own?: OwnTables,
-): ColumnMeanings {
+export function columnMeanings(root: TreeNode, tables: readonly string[], own?: OwnTables): ColumnMeanings {
   const columns = tables.flatMap((table) => columnsIn(table, own));
   const named = namedValues(root);
   const idColumn = ({ name }: PublicColumn) => columns.find(({ idOf }) => idOf === name)?.name;

@@ -13,6 +13,7 @@ import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, parametersOf, type QueryParameter, valuesAsRead } from './literals/parameters.ts';
+import { ownNames } from './own-names.ts';
 import {
   isProblem,
   type Parsed,
@@ -21,7 +22,6 @@ import {
   type SqlParser,
   type Token,
 } from './parser.ts';
-import { ownNames } from './own-names.ts';
 import { readTree, type TreeNode } from './query-tree.ts';
 import { editsOfWord, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { NO_REWRITES, type Rewrites } from './rewrites.ts';

@@ -290,8 +290,7 @@ export const RULES: readonly Rule[] = [
     name: 'columns',
     on: 'tree',
     says: 'Every name is a column of a table that it reads, or declared in it.',
-    check: (query) =>
-      checkColumns({ ...query, functions: query.policy.functions, own: query.policy.own }),
+    check: (query) => checkColumns({ ...query, functions: query.policy.functions, own: query.policy.own }),
   },
   {
     name: 'view-clauses',

@@ -91,8 +91,7 @@ export function explainFailure(
 
 function explain(code: number, said: string, accepted: Explained): Explanation {
   const reason = REASON_OF_CODE.get(code) ?? 'other';
-  const words =
-    OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(withOwnNames(said));
+  const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(withOwnNames(said));
   const detail = words ?? QUERY_FAILURES[reason];
   if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
   const ofAlias = ALIAS_FAILURES.has(reason) ? hiddenColumn(accepted) : undefined;

@@ -89,12 +89,18 @@ export function createReadUpload({ reader, admission }: ReadUploadDeps) {
     const texts = columns.filter(({ type }) => plainType(type) === 'String');
     const longest = texts.map(({ name }) => `ifNull(max(length(\`${name}\`)), 0)`);
     const text = `SELECT count(), greatest(0, ${['0', ...longest].join(', ')}) FROM upload`;
-    const line = await ask({ name: 'upload-figures', text, table, format: 'JSONCompactEachRow' }, 100, signal);
+    const line = await ask(
+      { name: 'upload-figures', text, table, format: 'JSONCompactEachRow' },
+      100,
+      signal,
+    );
     const [rows, textBytes] = (JSON.parse(String(line)) as unknown[]).map(Number); // the engine's own line
     if (rows === undefined || textBytes === undefined) throw new Error('a table without figures');
     if (rows > OWN_TABLE_ROWS_MAX) throw tooManyRows();
     if (textBytes > OWN_TEXT_MAX_BYTES)
-      throw new UploadRefused(`A text in it has ${textBytes} bytes; the longest may have ${OWN_TEXT_MAX_BYTES}.`);
+      throw new UploadRefused(
+        `A text in it has ${textBytes} bytes; the longest may have ${OWN_TEXT_MAX_BYTES}.`,
+      );
     return { rows, textBytes };
   };
   return (upload: Upload, signal: AbortSignal): Promise<ReadTable> =>
@@ -153,7 +159,10 @@ function readColumn(line: string): OwnColumn {
 }
 
 function listed(columns: readonly OwnColumn[]): string {
-  return columns.map(({ name }) => name).join(', ').slice(0, 500);
+  return columns
+    .map(({ name }) => name)
+    .join(', ')
+    .slice(0, 500);
 }
 
 /** TOO_MANY_ROWS_OR_BYTES: of the result. */

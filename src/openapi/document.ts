@@ -143,7 +143,10 @@ function requestBody({ id, params, requestExamples, file }: AnyOperation, { sche
           : { examples: requestExamples }),
       },
       ...Object.fromEntries(
-        Object.keys(file?.media ?? {}).map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
+        Object.keys(file?.media ?? {}).map((type) => [
+          type,
+          { schema: { type: 'string', format: 'binary' } },
+        ]),
       ),
     },
   };

@@ -46,8 +46,7 @@ export function createOwnTables({
         }),
       );
       if (outcome === 'created' || outcome === 'replaced') return outcome;
-      if (outcome === 'unknown_organization')
-        throw new Error('an organization that was just read is gone');
+      if (outcome === 'unknown_organization') throw new Error('an organization that was just read is gone');
       throw fail('table_limit', {
         detail: `The plan ${plan} has ${tablesMax} tables of ${bytesMax / 1e6} MB together, and this one would be beyond that. Nothing was changed.`,
       });

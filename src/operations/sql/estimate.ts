@@ -1,5 +1,5 @@
-import { OWN_DATABASE, withOwnNames } from '../../../core/domain/own-table.ts';
 import type { Static } from '@sinclair/typebox';
+import { OWN_DATABASE, withOwnNames } from '../../../core/domain/own-table.ts';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
