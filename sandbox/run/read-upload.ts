@@ -14,6 +14,7 @@ import {
   plainType,
   type UploadFormat,
 } from '../../core/domain/own-table.ts';
+import { textBetween } from '../../core/text.ts';
 import { cleanWords } from '../judge/engine-words.ts';
 import { structureOf } from '../results/kept-form.ts';
 import { type ReadTable, type Upload, UploadRefused } from '../sandbox.ts';
@@ -186,14 +187,21 @@ function refusalOf(error: unknown): unknown {
 
 /** The engine's words about a value and its row, or about the whole. */
 function faultIn(said: string): string {
-  const row = /\(at row (\d+)\)/.exec(said)?.[1];
-  const [, column, fault] = /name: ([^,]{1,80}), +type: [^,]{1,80}, +ERROR: (.{1,200})/.exec(said) ?? [];
-  if (column !== undefined && fault !== undefined)
+  const line = said.split('\n').find((one) => one.includes(FAULT)) ?? '';
+  const column = textBetween(line, 'name: ', ',');
+  if (column !== undefined) {
+    const row = /\(at row (\d{1,9})\)/.exec(said)?.[1];
+    const fault = line.slice(line.indexOf(FAULT) + FAULT.length, FAULT_MAX_CHARS);
     return `${row === undefined ? '' : `row ${row}, `}column ${column}: ${fault}. Another type can be given in types.`;
+  }
   // What the engine says of the file stands in what it says of the question about it.
   const words = cleanWords(said.split('DB::Exception: ').at(-1) ?? said);
   return words ?? 'it is not a file of its format, or a value does not fit the type of its column.';
 }
+
+const FAULT = 'ERROR: ';
+/** Of a line, which quotes a value. */
+const FAULT_MAX_CHARS = 300;
 
 function tooManyRows(): UploadRefused {
   return new UploadRefused(`It has more than ${OWN_TABLE_ROWS_MAX} rows.`);
