@@ -517,6 +517,28 @@ Pages are cut
   getSharedResult: Method<'getSharedResult'>;
 
   /**
+   * The tables of your organization.
+   *
+   * By name, with their columns, and how much of the quota they take.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/tables`
+   */
+  listTables: Method<'listTables'>;
+
+  /**
+   * A table of your organization.
+   *
+   * Its columns and its size. Its rows are read with SQL: `SELECT * FROM my.<name>`.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/tables/{name}`
+   */
+  getTable: Method<'getTable'>;
+
+  /**
    * The saved queries of your organization.
    *
    * Their latest versions, by slug. `owner` is the handle of the organization, null before it has one.
@@ -704,6 +726,8 @@ export const ROUTES = {
   getResult: { path: '/results/{result}' },
   listResultShares: { path: '/results/{result}/shares' },
   getSharedResult: { path: '/shared/{token}' },
+  listTables: { path: '/tables' },
+  getTable: { path: '/tables/{name}' },
   listSavedQueries: { path: '/queries' },
   getSavedQuery: { path: '/queries/{slug}' },
   listQueryVersions: { path: '/queries/{slug}/versions' },

@@ -169,6 +169,8 @@ interface CallOptions {
   readonly query?: QueryValues;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** In place of `body`, sent as it is; `headers` say what it is. */
+  readonly file?: Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -176,12 +178,13 @@ interface CallOptions {
 /** Any request below /v0. The caller reads the answer. */
 export function callApi(
   path: string,
-  { method = 'GET', query = {}, body, headers = {}, signal }: CallOptions = {},
+  { method = 'GET', query = {}, body, file, headers = {}, signal }: CallOptions = {},
 ): Promise<Response> {
   return send(`${API_BASE}${path}${queryText(query)}`, {
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(file === undefined ? {} : { body: file }),
     ...(signal === undefined ? {} : { signal }),
   });
 }

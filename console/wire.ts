@@ -69,7 +69,9 @@ export type SqlTable = Required<Schemas['SqlTable']>;
 export type SqlTierAccess = Schemas['AccountSqlTier'];
 export type UsageRow = Schemas['UsageRow'];
 export type Wallet = Wallets['wallets'][number];
-/** The answer to `table=*&functions=*`, which leaves no field out. */
-export type SqlSchema = Required<Omit<Answer<'getSqlSchema'>, 'tables'>> & {
+export type OwnTable = Schemas['OwnTable'];
+/** The answer to `table=*&functions=*`, which leaves no field out; own tables are an organization's. */
+export type SqlSchema = Required<Omit<Answer<'getSqlSchema'>, 'tables' | 'own_tables'>> & {
   readonly tables: readonly SqlTable[];
+  readonly own_tables?: readonly OwnTable[];
 };

@@ -204,6 +204,25 @@ export const ERRORS = {
       'Check owner, slug and version: /v0/q lists the public queries, /v0/queries those of your organization. A private query needs a key of its owner.',
     retryable: false,
   },
+  table_not_found: {
+    status: 404,
+    title: 'There is no such table of your organization',
+    advice: 'GET /v0/tables lists them. Another organization’s tables cannot be named.',
+    retryable: false,
+  },
+  table_limit: {
+    status: 409,
+    title: 'The limit of own tables is reached',
+    advice: 'Delete a table that you no longer need, or send fewer rows or columns.',
+    retryable: false,
+  },
+  invalid_table: {
+    status: 400,
+    title: 'The rows cannot be kept as a table',
+    advice:
+      'The detail says what is wrong. CSV begins with a line of names; `types` corrects a type. Nothing was charged.',
+    retryable: false,
+  },
   handle_required: {
     status: 409,
     title: 'The organization has no handle',

@@ -1,3 +1,4 @@
+import { createAttachedReader } from '../clickhouse/engine/attached-reader.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/engine/databases.ts';
 import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
 import { shardsOf } from '../clickhouse/engine/nodes.ts';
@@ -13,6 +14,7 @@ import { createTypeCheck } from './dialects/type-check.ts';
 import { createVerdictCache, type InspectDeps, inspect, placeholdersIn } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
+import { mayNameOwn, withOwnTables } from './policy/own-tables.ts';
 import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
 import {
   type Admission,
@@ -26,6 +28,7 @@ import { createFreeTime } from './run/free-time.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createResolve } from './run/planning.ts';
+import { createReadUpload } from './run/read-upload.ts';
 import { createRun } from './run/run-query.ts';
 import { createWatchdog, type Watchdog } from './run/watchdog.ts';
 import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
@@ -67,6 +70,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
+  const reader = createAttachedReader(access);
   const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access);
   const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
   const unread = unreadResults();
@@ -115,6 +119,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
     progress: (queryId) => killer.progress(queryId),
     estimate,
+    readUpload: createReadUpload({ reader, admission }),
     suggest: createSuggest({
       translator,
       inspect: inspectText,
@@ -125,6 +130,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     // The log says why the check fails.
     check: () => settled(gate),
     async close() {
+      reader.close();
       await Promise.all([guest, ...shards, killer, translator].map((part) => part.close()));
     },
   };
@@ -185,13 +191,24 @@ function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox[
     entriesMax: limits.VERDICTS_MAX,
     charsMax: limits.VERDICTS_MAX_CHARS,
   });
-  return ({ text, parameters, caller, readsLikeServer = false, settings = [] }) =>
-    admission.inspect(caller, ({ engineVersion }) =>
-      cache.verdict(
-        { engineVersion, policyVersion: version, text, parameters, readsLikeServer, settings },
-        () => inspect(text, parameters, { ...deps, readsLikeServer, settings }),
-      ),
-    );
+  return ({ text, parameters, caller, readsLikeServer = false, settings = [], ownTables }) =>
+    admission.inspect(caller, async ({ engineVersion }) => {
+      const own = mayNameOwn(text, parameters) ? ((await ownTables?.()) ?? []) : [];
+      const ids = own.map(({ id }) => id);
+      return cache.verdict(
+        {
+          ...{ engineVersion, text, parameters, readsLikeServer, settings },
+          policyVersion: [version, ...ids].join(' '),
+        },
+        () =>
+          inspect(text, parameters, {
+            ...deps,
+            policy: withOwnTables(deps.policy, own),
+            readsLikeServer,
+            settings,
+          }),
+      );
+    });
 }
 
 function unreadResults(): UnreadResults {

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
+import type { OwnTableFacts, UploadFormat } from '../core/domain/own-table.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
 import type { TextEdit } from '../core/text-edits.ts';
 import type { Accepted, Judgement, Placeholders } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
+import type { OwnTable } from './policy/own-tables.ts';
 import type { SqlSetting } from './policy/settings.ts';
 import type { ResultColumn } from './results/column-type.ts';
 
@@ -37,6 +39,8 @@ export interface SqlSandbox {
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
     signal: AbortSignal,
   ): Promise<Estimate>;
+  /** A file of rows as a table that is kept. Rejects with `UploadRefused`, or like `estimate`. */
+  readUpload(upload: Upload, signal: AbortSignal): Promise<ReadTable>;
   /**
    * Answers what tools ask a ClickHouse server about itself. Null if the text is no such question: it is then metered like any other.
    * Rejects with `Refused`, `QueryFailed`, `QueryAbandoned`, `SandboxBusy`, or `EngineError` if the engine is at fault.
@@ -110,6 +114,8 @@ export interface SandboxText {
   readonly readsLikeServer?: boolean;
   /** Settings that came apart from the text and change what it means (`meaningSettings`). */
   readonly settings?: readonly SqlSetting[];
+  /** The tables of the caller's organization; asked only where the text can name one. Absent: it has none. */
+  readonly ownTables?: () => Promise<readonly OwnTable[]>;
 }
 
 export interface SandboxQuery {
@@ -176,6 +182,29 @@ export interface Estimate {
   /** Public tables that are read without using their keys, and those without a condition on time. */
   readonly withoutKey: readonly string[];
   readonly withoutTime: readonly string[];
+}
+
+/** A file of rows that a caller sends. */
+export interface Upload {
+  readonly bytes: Buffer;
+  readonly format: UploadFormat;
+  /** In place of the types that the engine finds, by column. */
+  readonly types: ReadonlyMap<string, string>;
+  /** As in `SandboxQuery`. */
+  readonly caller: string;
+}
+
+/** A table as the engine wrote it, in its Native form. */
+export interface ReadTable extends OwnTableFacts {
+  readonly native: Buffer;
+}
+
+/** The file is at fault: the message is for its sender. */
+export class UploadRefused extends Error {
+  constructor(detail: string, cause?: unknown) {
+    super(detail, { cause });
+    this.name = 'UploadRefused';
+  }
 }
 
 /** Why an accepted query failed. A closed list: documented, and in OpenAPI. */

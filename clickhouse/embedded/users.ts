@@ -159,6 +159,8 @@ function readerGrants(databases: readonly string[]): string[] {
   return [
     ...databases.map((database) => `GRANT SELECT ON ${database}.*`),
     ...system.map((table) => `GRANT SELECT ON system.${table}`),
+    // What `format()` needs, by which a caller's file is read (sandbox/run/read-upload.ts).
+    'GRANT CREATE TEMPORARY TABLE ON *.*',
   ];
 }
 

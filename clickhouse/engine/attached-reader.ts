@@ -27,6 +27,8 @@ export interface AttachedQuestion {
   readonly format: string;
   /** Settings of the format, in place of `EXACT_OUTPUT`. */
   readonly written?: Readonly<Record<string, string>>;
+  /** Limits and settings of reading, for bytes that are not the engine's own. */
+  readonly reading?: Readonly<Record<string, string | number>>;
 }
 
 /** A result has at most 64 MiB; the engine reads and writes it in about a second. */
@@ -55,13 +57,13 @@ export function createAttachedReader(access: EngineAccess): AttachedReader {
     max_execution_time: MAX_SECONDS,
   };
   return {
-    read: ({ name, text, table, format, written }, caller) =>
+    read: ({ name, text, table, format, written, reading }, caller) =>
       withinSeconds(MAX_SECONDS, caller, async (signals) => {
         try {
           const statement = {
             text: `${text} FORMAT ${format}`,
-            words: { ...words, ...written, log_comment: name },
-            attached: table,
+            words: { ...words, ...written, ...reading, log_comment: name },
+            attached: [table],
           };
           const answer = await http.send(statement, signals.either);
           if (!isSuccess(answer)) throw await refusalOf(answer, signals.either);

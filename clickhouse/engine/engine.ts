@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../core/domain/snapshot.ts';
+import type { AttachedTable } from './http.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -190,6 +191,8 @@ export interface GuestStatement {
   readonly text: string;
   /** Values of `{name:Type}` placeholders in the engine's wire format (sandbox/judge/literals/parameters.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
+  /** Tables that are sent with the statement, for it alone. */
+  readonly attached?: readonly AttachedTable[];
   readonly maxSeconds: number;
   /** The id by which `QueryKiller` finds a watched statement. */
   readonly queryId?: string;

@@ -29,8 +29,8 @@ export interface HttpStatement {
   readonly words: Readonly<Record<string, string | number>>;
   /** A content coding for the answer; absent for none. */
   readonly acceptEncoding?: string;
-  /** Data that the text reads as a table. */
-  readonly attached?: AttachedTable;
+  /** Data that the text reads as tables. */
+  readonly attached?: readonly AttachedTable[];
 }
 
 /** Bytes in a format of the engine, sent with a statement that reads them under the name. */
@@ -117,7 +117,7 @@ const WORDS_IN_ADDRESS_MAX_CHARS = 8 * 1024;
 function inParts(
   text: string,
   words: HttpStatement['words'],
-  table: AttachedTable | undefined,
+  tables: readonly AttachedTable[] = [],
 ): {
   readonly words: HttpStatement['words'];
   readonly headers: Readonly<Record<string, string>>;
@@ -125,21 +125,24 @@ function inParts(
 } {
   const values = pairsOf(words).filter(([name]) => name.startsWith('param_'));
   const chars = values.reduce((sum, [, value]) => sum + value.length, 0);
-  if (table === undefined && chars <= WORDS_IN_ADDRESS_MAX_CHARS) return { words, headers: {}, body: text };
+  if (tables.length === 0 && chars <= WORDS_IN_ADDRESS_MAX_CHARS) return { words, headers: {}, body: text };
   // Random, so that no bytes of a part end it.
   const boundary = randomBytes(BOUNDARY_BYTES).toString('hex');
   const part = (name: string, more = ''): string =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
   const fields = [...values, ['query', text] as const].map(([name, value]) => `${part(name)}${value}\r\n`);
-  const file =
-    table === undefined ? [] : [part(table.name, `; filename="${table.name}"`), table.bytes, '\r\n'];
+  const files = tables.flatMap(({ name, bytes }) => [part(name, `; filename="${name}"`), bytes, '\r\n']);
+  const forms = tables.flatMap(({ name, format, structure }) => [
+    [`${name}_format`, format],
+    [`${name}_structure`, structure],
+  ]);
   return {
     words: {
       ...Object.fromEntries(Object.entries(words).filter(([name]) => !name.startsWith('param_'))),
-      ...(table && { [`${table.name}_format`]: table.format, [`${table.name}_structure`]: table.structure }),
+      ...Object.fromEntries(forms),
     },
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: Buffer.concat([...fields, ...file, `--${boundary}--\r\n`].map((one) => Buffer.from(one))),
+    body: Buffer.concat([...fields, ...files, `--${boundary}--\r\n`].map((one) => Buffer.from(one))),
   };
 }
 

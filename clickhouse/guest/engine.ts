@@ -13,7 +13,10 @@ const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID(), ...shown }, caller) {
+    explain(
+      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), attached = [], ...shown },
+      caller,
+    ) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
@@ -22,7 +25,7 @@ export function createGuest(access: EngineAccess): Guest {
         ...(shown.showScalars ? { enable_scalar_subquery_optimization: 0 } : {}),
       };
       return withinSeconds(maxSeconds, caller, async (signals) => {
-        const bytes = await http.ask({ name, text, parameters, words }, signals);
+        const bytes = await http.ask({ name, text, parameters, words, attached }, signals);
         try {
           return rowsOf(bytes);
         } catch (error) {
@@ -30,7 +33,8 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, ...bounds }, caller) {
+    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, ...more }, caller) {
+      const { attached = [], ...bounds } = more;
       const words = {
         query_id: queryId,
         ...boundsOf(bounds),
@@ -40,7 +44,10 @@ export function createGuest(access: EngineAccess): Guest {
         ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };
       // No deadline here: the watchdog's deadline arrives through the caller's signal.
-      return http.send({ name, text, parameters, words, ...codingOf(written) }, { either: caller, caller });
+      return http.send(
+        { name, text, parameters, words, attached, ...codingOf(written) },
+        { either: caller, caller },
+      );
     },
     async close() {
       http.close();

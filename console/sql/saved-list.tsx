@@ -126,7 +126,7 @@ function Details({ query, onOpen }: { readonly query: SavedQuery } & SavedListPr
       </ol>
       {refreshes.answer === null ? null : <Refreshes runs={refreshes.answer.refreshes} />}
       {problem === null ? null : <ProblemState problem={problem} />}
-      <RemoveButton slug={query.slug} onRemove={() => void remove()} />
+      <RemoveButton what={`${query.slug} and its address`} onRemove={() => void remove()} />
     </div>
   );
 }
@@ -149,8 +149,8 @@ function Refreshes({ runs }: { readonly runs: readonly QueryRefresh[] }) {
   );
 }
 
-/** The second click removes: its address is called by others, perhaps. */
-function RemoveButton({ slug, onRemove }: { readonly slug: string; onRemove(): void }) {
+/** The second click removes. */
+export function RemoveButton({ what, onRemove }: { readonly what: string; onRemove(): void }) {
   const [isSure, setSure] = useState(false);
   return (
     <button
@@ -159,7 +159,7 @@ function RemoveButton({ slug, onRemove }: { readonly slug: string; onRemove(): v
       onBlur={() => setSure(false)}
       onClick={() => (isSure ? onRemove() : setSure(true))}
     >
-      {isSure ? `Remove ${slug} and its address for good` : 'Remove'}
+      {isSure ? `Remove ${what} for good` : 'Remove'}
     </button>
   );
 }

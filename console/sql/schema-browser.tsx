@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { Loading, ProblemState } from '../components/states.tsx';
-import { countText } from '../format.ts';
 import type { AnswerState } from '../use-answer.ts';
 import type { SqlSchema, SqlTable } from '../wire.ts';
+import { OwnTables } from './own-tables.tsx';
+import { SchemaTable } from './schema-table.tsx';
 
 interface SchemaBrowserProps {
   readonly schema: AnswerState<SqlSchema>;
@@ -32,8 +33,11 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
           onInput={({ currentTarget }) => setWanted(currentTarget.value)}
         />
       </label>
+      {answer.own_tables === undefined ? null : (
+        <OwnTables tables={answer.own_tables} word={word} onInsert={onInsert} onChange={reload} />
+      )}
       {shown.map((table) => (
-        <Table key={table.name} table={table} word={word} onInsert={onInsert} />
+        <SchemaTable key={table.name} table={table} word={word} onInsert={onInsert} />
       ))}
       {shown.length === 0 ? <p class="muted small">No table or column matches.</p> : null}
       <p class="muted small">
@@ -48,48 +52,4 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
 
 function matches({ name, columns }: SqlTable, word: string): boolean {
   return name.includes(word) || columns.some((column) => column.name.includes(word));
-}
-
-function Table({
-  table: { name, meaning, row_count: rows, cheap_by: cheapBy, columns },
-  word,
-  onInsert,
-}: {
-  readonly table: SqlTable;
-  readonly word: string;
-  onInsert(name: string): void;
-}) {
-  const shown = columns.filter((column) => word === '' || name.includes(word) || column.name.includes(word));
-  return (
-    <details class="schema-table" open={word !== ''}>
-      <summary title={meaning}>
-        <span class="mono">{name}</span>
-        <span class="muted small number">{countText(rows)}</span>
-      </summary>
-      <p class="muted small">{meaning}</p>
-      <ul>
-        {shown.map((column) => (
-          <li key={column.name}>
-            <button
-              type="button"
-              class="schema-column"
-              title={column.meaning}
-              onClick={() => onInsert(column.name)}
-            >
-              <span class="mono">{column.name}</span>
-              {cheapBy.includes(column.name) ? (
-                <span class="cheap" title="A filter on this column reads little data">
-                  ◆<span class="visually-hidden"> cheap to filter by</span>
-                </span>
-              ) : null}
-              <span class="muted small type">{column.type}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button type="button" class="button insert" onClick={() => onInsert(name)}>
-        Insert the name
-      </button>
-    </details>
-  );
 }

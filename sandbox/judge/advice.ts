@@ -1,4 +1,5 @@
 import { nearest } from '../../core/command-text.ts';
+import { OWN_DATABASE } from '../../core/domain/own-table.ts';
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { type SqlPolicy, TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
@@ -114,8 +115,9 @@ function betterHint({ code, hint }: Refusal, near: string, policy: SqlPolicy): B
   return undefined;
 }
 
-function tableHint(name: string, { tables }: SqlPolicy): Better {
+function tableHint(name: string, { tables, own }: SqlPolicy): Better {
   const last = name.split('.').at(-1) ?? name;
+  if (name.startsWith(`${OWN_DATABASE}.`)) return ownTableHint([...(own?.values() ?? [])]);
   if (/^system\.(numbers|zeros)/i.test(name)) return { hint: 'Write numbers(n), with as many as you need.' };
   if (/^(system|information_schema)\./i.test(name)) return { hint: SCHEMA };
   if (tables.has(last))
@@ -124,6 +126,14 @@ function tableHint(name: string, { tables }: SqlPolicy): Better {
   return meant === undefined
     ? { hint: `The public tables are ${PUBLIC_TABLE_NAMES.join(', ')}.` }
     : didYouMean(meant);
+}
+
+function ownTableHint(own: readonly { readonly name: string }[]): Better {
+  if (own.length === 0)
+    return {
+      hint: `${OWN_DATABASE}.… are tables of the caller's organization (PUT /v0/tables/{name}), read by its own queries and jobs, and not by saved queries.`,
+    };
+  return { hint: `Your tables are ${own.map(({ name }) => `${OWN_DATABASE}.${name}`).join(', ')}.` };
 }
 
 function functionHint(name: string, { functions }: SqlPolicy): Better | undefined {

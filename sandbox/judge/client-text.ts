@@ -271,7 +271,8 @@ function removal(tokens: readonly Token[], first: number, last: number): Piece {
   return { from: before === undefined ? from.at : endOf(before), to: endOf(to), by: '' };
 }
 
-function edited(canonical: string, edits: readonly Piece[]): string {
+/** The text with its pieces replaced. */
+export function edited(canonical: string, edits: readonly Piece[]): string {
   const bytes = Buffer.from(canonical);
   const parts: string[] = [];
   let done = 0;

@@ -7,6 +7,7 @@ import {
   type PublicColumn,
   type PublicTableName,
 } from '../../core/domain/public-tables.ts';
+import type { OwnTables } from '../policy/own-tables.ts';
 import type { FunctionCatalogue } from '../policy/policy.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
@@ -27,8 +28,9 @@ import {
  */
 export interface NamesOfQuery {
   readonly root: TreeNode;
-  /** Public tables that the query reads. */
+  /** Tables that the query reads. */
   readonly tables: readonly string[];
+  readonly own?: OwnTables | undefined;
   /** Tokens of the canonical text, and of the original text. */
   readonly tokens: readonly Token[];
   readonly written: readonly Token[];
@@ -69,7 +71,7 @@ interface Declared {
 
 /** Undefined if the query makes columns whose names do not appear in its tree. */
 function declaredNames(nodes: readonly TreeNode[], query: NamesOfQuery): Declared | undefined {
-  const values = new Set(query.tables.flatMap(columnsOf));
+  const values = new Set(query.tables.flatMap((table) => columnsOf(table, query.own)));
   const tables = new Map<string, string>();
   for (const node of nodes) {
     const made = madeColumns(node);
@@ -133,9 +135,10 @@ function refuseColumn(name: string, { values, tables }: Declared, query: NamesOf
   const [first = '', last] = name.split('.');
   const ofTable = last === undefined ? undefined : tables.get(first);
   const word = last ?? first;
-  const names = ofTable === undefined || columnsOf(ofTable).length === 0 ? [...values] : columnsOf(ofTable);
+  const listed = ofTable === undefined ? [] : columnsOf(ofTable, query.own);
+  const names = listed.length === 0 ? [...values] : listed;
   const meant = word.length < SUGGESTED_FROM_CHARS ? undefined : nearest(word, names);
-  const list = columnsHint(ofTable === undefined ? query.tables : [ofTable]);
+  const list = columnsHint(ofTable === undefined ? query.tables : [ofTable], query.own);
   if (meant === undefined) return refuse('unknown_column', { near: name, detail, hint: list });
   return refuse('unknown_column', {
     near: name,
@@ -150,12 +153,14 @@ export function withLastPart(name: string, last: string): string {
   return name.slice(0, name.lastIndexOf('.') + 1) + last;
 }
 
-/** Names of the columns of a public table; none for any other name. */
-export function columnsOf(table: string): readonly string[] {
-  return publicColumns(table).map(({ name }) => name);
+/** Names of the columns of a public or own table; none for any other name. */
+export function columnsOf(table: string, own?: OwnTables): readonly string[] {
+  return columnsIn(table, own).map(({ name }) => name);
 }
 
-function publicColumns(table: string): readonly PublicColumn[] {
+function columnsIn(table: string, own?: OwnTables): readonly PublicColumn[] {
+  const ofCaller = own?.get(table);
+  if (ofCaller !== undefined) return ofCaller.columns.map((column) => ({ ...column, meaning: '' }));
   if (Object.hasOwn(PUBLIC_TABLES, table)) return PUBLIC_TABLES[table as PublicTableName].columns; // by the check before it
   return CATALOGUE_COLUMNS.get(table) ?? [];
 }
@@ -166,11 +171,13 @@ const CATALOGUE_COLUMNS: ReadonlyMap<string, readonly PublicColumn[]> = new Map(
 );
 
 /** Names of all columns of all public tables. */
-export const PUBLIC_COLUMNS: ReadonlySet<string> = new Set(PUBLIC_TABLE_NAMES.flatMap(columnsOf));
+export const PUBLIC_COLUMNS: ReadonlySet<string> = new Set(
+  PUBLIC_TABLE_NAMES.flatMap((table) => columnsOf(table)),
+);
 
-export function columnsHint(tables: readonly string[]): string {
+export function columnsHint(tables: readonly string[], own?: OwnTables): string {
   const [table] = tables;
-  const names = tables.length === 1 && table !== undefined ? columnsOf(table) : [];
+  const names = tables.length === 1 && table !== undefined ? columnsOf(table, own) : [];
   return names.length > 0
     ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
     : 'GET /v0/sql/schema lists the columns of one `table`; a subquery gives only those that it selects.';
@@ -205,8 +212,8 @@ const MAKES_DAY = /^(todate|tomonday|tostartof(week|month|quarter|year)|tolastda
 const PLUS_INTERVAL = /^(plus|minus)$/i;
 const INTERVAL = /^tointerval/i;
 
-export function columnMeanings(root: TreeNode, tables: readonly string[]): ColumnMeanings {
-  const columns = tables.flatMap(publicColumns);
+export function columnMeanings(root: TreeNode, tables: readonly string[], own?: OwnTables): ColumnMeanings {
+  const columns = tables.flatMap((table) => columnsIn(table, own));
   const named = namedValues(root);
   const idColumn = ({ name }: PublicColumn) => columns.find(({ idOf }) => idOf === name)?.name;
   const asking = <Meaning>(

@@ -2,15 +2,18 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { withOwnNames } from '../../core/domain/own-table.ts';
+import { NO_OWN_TABLES, type OwnTable, type OwnTables } from '../policy/own-tables.ts';
 import type { SqlPolicy } from '../policy/policy.ts';
 import type { SqlSetting } from '../policy/settings.ts';
 import { advised } from './advice.ts';
 import { type CallerText, callerText } from './caller-text.ts';
-import { bare, leftOutWarning, type PlainText, plainText, prewhereWarning } from './client-text.ts';
+import { bare, edited, leftOutWarning, type PlainText, plainText, prewhereWarning } from './client-text.ts';
 import { type ColumnMeanings, columnMeanings } from './columns.ts';
 import { explainSyntax } from './engine-words.ts';
 import type { NamedConstant, QueryWarning } from './literals/constants.ts';
 import { parametersAsSent, parametersOf, type QueryParameter, valuesAsRead } from './literals/parameters.ts';
+import { ownNames } from './own-names.ts';
 import {
   isProblem,
   type Parsed,
@@ -34,6 +37,8 @@ export interface Accepted {
   /** The text that runs. */
   readonly text: string;
   readonly tables: readonly string[];
+  /** Tables of the caller's organization that it reads; every statement about the text is sent with them (run/attached.ts). */
+  readonly own?: readonly OwnTable[];
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
@@ -99,7 +104,7 @@ async function judged<Answer>(
     return await judge(sent);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const said = advised(error.refusal, deps.policy);
+    const said = shown(advised(error.refusal, deps.policy));
     const refusal = { ...said, ...editsOfWord(text, said.near, said.meant) };
     const at = error instanceof Unparsed ? error.at : null;
     return {
@@ -112,13 +117,16 @@ async function judged<Answer>(
 async function plainQuery(
   sent: Parsed & { readonly caller: CallerText },
   values: QueryParameters,
-  { parser, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,
+  { parser, policy, readsLikeServer = false, settings: sentApart = [] }: InspectDeps,
 ): Promise<Omit<ParsedQuery, 'values' | 'policy'> & { readonly namedBy: ReadonlySet<string> }> {
   const found = { ...NOTHING_FOUND, keepsFormat: readsLikeServer, settings: sentApart };
   const plain = plainText(sent, readsLikeServer ? [PUBLISHED_DATABASE] : [], values);
   const { settings, hadPrewhere, namedBy } = plain ?? NOTHING_CHANGED;
-  const parsed =
+  const named =
     plain === null ? sent : await parsedAgain(plain.text, hadPrewhere || namedBy.size > 0, parser);
+  const pieces = ownNames(named.tokens, policy.own ?? NO_OWN_TABLES);
+  const parsed =
+    pieces.length === 0 ? named : await parsedAgain(edited(named.canonical, pieces), true, parser);
   const all = [...sentApart, ...settings];
   const standIns = await withStandIns(parsed, all, parser);
   const whole = standIns === null ? parsed : await parsedAgain(standIns.text, true, parser);
@@ -202,7 +210,7 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
   let query: TreeQuery = {
     ...parsed,
     root,
-    meaningsIn: meaningsOnce(root),
+    meaningsIn: meaningsOnce(root, parsed.policy.own),
     positionAt: positionsIn(sent),
   };
   for (const rule of rulesOn('tree')) query = applied(rule, query);
@@ -213,22 +221,24 @@ async function judgeTree(parsed: ParsedQuery, sent: string, parser: SqlParser): 
 }
 
 /** A query has many rules about its columns, and one set of tables. */
-function meaningsOnce(root: TreeNode): TreeQuery['meaningsIn'] {
+function meaningsOnce(root: TreeNode, own: OwnTables | undefined): TreeQuery['meaningsIn'] {
   let made: ColumnMeanings | undefined;
   return (tables) => {
-    made ??= columnMeanings(root, tables);
+    made ??= columnMeanings(root, tables, own);
     return made;
   };
 }
 
-function acceptedOf(query: Facts): Accepted {
+function acceptedOf(query: TreeQuery): Accepted {
+  const { own = NO_OWN_TABLES } = query.policy;
   const { text, tables, functions, parameters, warnings, namedConstants, walletKeys, rewrites } = query;
   const { blockRows, needsLittleMemory, safeToPlan, format, settings } = query;
   return {
     ...(format === undefined ? {} : { format }),
     ...(settings.length === 0 ? {} : { settings }),
     text,
-    tables,
+    tables: tables.filter((name) => !own.has(name)),
+    own: tables.flatMap((name) => own.get(name) ?? []),
     functions: [...functions],
     parameters,
     blockRows,
@@ -238,6 +248,18 @@ function acceptedOf(query: Facts): Accepted {
     namedConstants,
     walletKeys,
     rewrites,
+  };
+}
+
+/** With own tables as the caller writes them. */
+function shown(refusal: Refusal): Refusal {
+  const { detail, near, hint, meant } = refusal;
+  return {
+    ...refusal,
+    detail: withOwnNames(detail),
+    ...(near === undefined ? {} : { near: withOwnNames(near) }),
+    ...(hint === undefined ? {} : { hint: withOwnNames(hint) }),
+    ...(meant === undefined ? {} : { meant: withOwnNames(meant) }),
   };
 }
 

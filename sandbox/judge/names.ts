@@ -113,11 +113,12 @@ function isRightOfIn(node: TreeNode): boolean {
   return node.parent.children[1] === node;
 }
 
-function checkTable(node: TreeNode, names: Names, { tables, columns }: SqlPolicy): string {
+function checkTable(node: TreeNode, names: Names, { tables, columns, own }: SqlPolicy): string {
   const name = attribute(node, 'identifier') ?? '';
   const [first = '', ...others] = name.split('.');
   // A CTE's name may contain a dot; out of the CTE's scope the name would refer to a database.
-  if (tables.has(name) || (others.length === 0 && names.ctes.has(name))) return name;
+  if (tables.has(name) || own?.has(name) === true || (others.length === 0 && names.ctes.has(name)))
+    return name;
   // The right of IN can also be a column or an alias; a table’s place can be neither.
   const isValue =
     others.length === 0 ? columns.has(name) || names.declared.has(name) : isTableInSight(node, first);

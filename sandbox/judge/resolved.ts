@@ -36,7 +36,7 @@ const OTHER_KINDS: ReadonlySet<string> = new Set([
   'WINDOW',
   'INTERPOLATE',
 ]);
-/** The tables that the engine reads for a query without FROM, and for a recursive CTE that names itself. */
+/** The tables that the engine reads for a query without FROM; for a recursive CTE that names itself, and those that were sent with it. */
 const NO_TABLE = 'system.one';
 const RECURSION = /^_temporary_and_external_tables\./;
 /** Names that only the engine generates here, for `json.path` and `variant.Type`; the first judgement refuses them in a text. */

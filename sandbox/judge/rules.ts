@@ -67,7 +67,7 @@ export const QUERY_MAX_BYTES = 64 * 1024;
 export interface Facts {
   /** The canonical text, with the rules' changes so far. */
   readonly text: string;
-  /** Public tables that the query reads. */
+  /** Public tables that the query reads, and tables of its caller's organization. */
   readonly tables: readonly string[];
   /** Every name in a table's place: public tables, CTEs and table functions. */
   readonly tableNames: ReadonlySet<string>;
@@ -214,12 +214,14 @@ export const RULES: readonly Rule[] = [
   {
     name: 'tables',
     on: 'tree',
-    says: 'It reads public tables, and what it declares in WITH.',
+    says: 'It reads public tables, tables of the organization of its caller, and what it declares in WITH.',
     find(query) {
       const names = checkTables(query);
       return {
         tableNames: new Set([...query.tableNames, ...names]),
-        tables: [...names].filter((name) => query.policy.tables.has(name)),
+        tables: [...names].filter(
+          (name) => query.policy.tables.has(name) || query.policy.own?.has(name) === true,
+        ),
       };
     },
   },
@@ -275,8 +277,9 @@ export const RULES: readonly Rule[] = [
     name: 'block-time',
     on: 'tree',
     says: 'One block of it takes at most 2 s, because the engine looks at its clock between blocks only.',
-    find({ root, tokens, policy, blockRows }) {
-      const care = checkWork(root, tokens, policy.functions);
+    find({ root, tokens, policy, blockRows, tables }) {
+      const own = tables.flatMap((name) => policy.own?.get(name) ?? []);
+      const care = checkWork(root, tokens, { functions: policy.functions, own });
       return {
         blockRows: Math.min(care.blockRows, blockRows),
         needsLittleMemory: care.needsLittleMemory,
@@ -287,7 +290,7 @@ export const RULES: readonly Rule[] = [
     name: 'columns',
     on: 'tree',
     says: 'Every name is a column of a table that it reads, or declared in it.',
-    check: (query) => checkColumns({ ...query, functions: query.policy.functions }),
+    check: (query) => checkColumns({ ...query, functions: query.policy.functions, own: query.policy.own }),
   },
   {
     name: 'view-clauses',
@@ -328,7 +331,7 @@ export const RULES: readonly Rule[] = [
       const found = differences({
         ...query,
         root,
-        columnsOf,
+        columnsOf: (table) => columnsOf(table, query.policy.own),
         mayBeNull: isNullable,
         prefersColumns: readsColumnsFirst(settings),
       });

@@ -105,11 +105,16 @@ function hasMoreThanWhere(tokens: readonly Token[]): boolean {
 const BEHIND_WHERE =
   /^(GROUP|HAVING|WINDOW|QUALIFY|ORDER|LIMIT|OFFSET|FETCH|SETTINGS|UNION|EXCEPT|INTERSECT|FORMAT|INTO|PREWHERE)$/;
 
-/** A name in a table's place of canonical text: behind FROM, JOIN, a comma of a FROM, or IN. */
 function isTable(tokens: readonly Token[], at: number): boolean {
-  const [before, token, next] = [tokens[at - 1], tokens[at], tokens[at + 1]];
+  const [token, next] = [tokens[at], tokens[at + 1]];
   if (token?.kind !== 'BareWord' && token?.kind !== 'QuotedIdentifier') return false;
   if (next?.kind === 'Dot' || next?.kind === 'OpeningRoundBracket') return false;
+  return isTablePlaceAt(tokens, at);
+}
+
+/** Whether a name at that place of canonical text is a table's: behind FROM, JOIN, a comma of a FROM, or IN. */
+export function isTablePlaceAt(tokens: readonly Token[], at: number): boolean {
+  const before = tokens[at - 1];
   if (['FROM', 'JOIN', 'IN'].some((word) => isWord(before, word))) return true;
   return before?.kind === 'Comma' && isInFrom(tokens, at);
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { refusalOf } from './function-policy.ts';
 import type { Work } from './function-work.ts';
+import type { OwnTables } from './own-tables.ts';
 
 /** Table functions that make rows from their arguments and read nothing. Others read files, URLs or hidden tables. */
 export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
@@ -17,6 +18,8 @@ export interface SqlPolicy {
   readonly tableFunctions: ReadonlySet<string>;
   /** Columns that may stand alone although a refused function has the same name. Default: none. */
   readonly columnsBeforeFunctions?: ReadonlySet<string>;
+  /** Tables of the caller's organization. Default: none. */
+  readonly own?: OwnTables;
   /** Of tables whose queries are free: how many rows each has, and how many a query may make of them. Default: queries are metered. */
   readonly freeRows?: { readonly of: ReadonlyMap<string, number>; readonly max: number };
 }

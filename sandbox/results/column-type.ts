@@ -52,7 +52,7 @@ function tupleElement(printed: string): TupleElement {
 const TOKENS = /`(?:[^`\\]|\\.)*`?|'(?:[^'\\]|\\.)*'?|[(), ]/gs;
 
 /** Splits where the sign is outside of brackets and quotes. */
-function splitAt(sign: ',' | ' ', text: string): string[] {
+export function splitAt(sign: ',' | ' ', text: string): string[] {
   const parts: string[] = [];
   let depth = 0;
   let from = 0;

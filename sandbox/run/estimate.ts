@@ -3,7 +3,7 @@ import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-ta
 import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
-import { averageRows, joinedRows, nodesOf } from './joined-rows.ts';
+import { ATTACHED, averageRows, joinedRows, nodesOf } from './joined-rows.ts';
 import {
   openPlanning,
   type PlannedQuery,
@@ -56,7 +56,11 @@ async function estimateIn(
   const parsed: unknown[] = plans.map(([plan]) => JSON.parse(String(plan ?? '[]')));
   const readings = parsed.flatMap(readsOf);
   const counts = rowsByTable(rows);
-  const joined = joinedRows(parsed.flatMap(nodesOf), averageRows(counts, readings));
+  const average = averageRows(counts, readings);
+  const attached = Math.max(1, ...(query.accepted.own ?? []).map((table) => table.rows));
+  const joined = joinedRows(parsed.flatMap(nodesOf), (table) =>
+    table === ATTACHED ? attached : average(table),
+  );
   return { ...estimateOf(counts, readings, query.accepted.tables), ...joined };
 }
 

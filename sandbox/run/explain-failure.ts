@@ -1,5 +1,6 @@
 import type { EngineError } from '../../clickhouse/engine/engine.ts';
 import { nearest } from '../../core/command-text.ts';
+import { withOwnNames } from '../../core/domain/own-table.ts';
 import { textBetween } from '../../core/text.ts';
 import type { TextEdit } from '../../core/text-edits.ts';
 import { columnsHint, columnsOf, withLastPart } from '../judge/columns.ts';
@@ -72,7 +73,7 @@ interface Explanation {
 }
 
 /** What an explanation knows of the query. */
-type Explained = Pick<Accepted, 'text' | 'tables' | 'warnings'>;
+type Explained = Pick<Accepted, 'text' | 'tables' | 'own' | 'warnings'>;
 
 /** `QueryFailed` if the query is at fault; the error itself if the engine is. */
 export function explainFailure(
@@ -90,7 +91,7 @@ export function explainFailure(
 
 function explain(code: number, said: string, accepted: Explained): Explanation {
   const reason = REASON_OF_CODE.get(code) ?? 'other';
-  const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(said);
+  const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(withOwnNames(said));
   const detail = words ?? QUERY_FAILURES[reason];
   if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
   const ofAlias = ALIAS_FAILURES.has(reason) ? hiddenColumn(accepted) : undefined;
@@ -118,13 +119,16 @@ function hiddenColumn({ warnings }: Explained): Omit<Explanation, 'reason' | 'de
 function unknownColumn(
   said: string,
   detail: string,
-  { text, tables }: Pick<Accepted, 'text' | 'tables'>,
+  { text, tables, own = [] }: Pick<Accepted, 'text' | 'tables' | 'own'>,
 ): Omit<Explanation, 'reason'> {
   const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
   // Never repeat a name that the caller did not write.
   if (name === undefined || !text.includes(name)) return { detail, hint: columnsHint(tables) };
   const last = name.split('.').at(-1) ?? name;
-  const columns = tables.flatMap((table) => columnsOf(table));
+  const columns = [
+    ...tables.flatMap((table) => columnsOf(table)),
+    ...own.flatMap((table) => table.columns.map((column) => column.name)),
+  ];
   const meant =
     last.length < SUGGESTED_FROM_CHARS ? undefined : nearest(last, [...columns, ...suggested(said)]);
   const words = `There is no column ${name} where it is named.`;

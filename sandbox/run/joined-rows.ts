@@ -32,6 +32,9 @@ export function averageRows(
   return (table) => (rows.get(table) ?? 0) / (times.get(table) ?? 1);
 }
 
+/** Stands for the name of a table that is sent with the query, which the plan does not name. */
+export const ATTACHED = '';
+
 /** Rows that a step gives, and those that the joins below it and it itself make. */
 interface Flow {
   readonly likely: number;
@@ -63,6 +66,7 @@ const NONE: JoinedRows = { rowsJoined: 0, rowsJoinedMax: 0 };
 /** A source that makes rows by itself does not say how many. */
 function ownRows(node: PlanNode, type: string, rowsOf: (table: string) => number): number {
   if (type === 'ReadFromMergeTree') return rowsOf(String(node['Description']).split('.').at(-1) ?? '');
+  if (type === 'ReadFromMemoryStorage') return rowsOf(ATTACHED);
   if (type === 'ReadNothing') return 0;
   return type === 'ReadFromSystemNumbers' ? Number.POSITIVE_INFINITY : 1;
 }

@@ -9,6 +9,7 @@ import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
 import type { ResultColumn } from '../results/column-type.ts';
 import type { SandboxQuery } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
+import { attachedTables } from './attached.ts';
 import { StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 
 /**
@@ -73,7 +74,10 @@ export function openPlanning(
         withoutRows,
         showScalars,
       };
-      return run((queryId, until) => guest.explain({ ...statement, queryId }, until));
+      return run(async (queryId, until) => {
+        const attached = await attachedTables(accepted.own, { withoutRows });
+        return guest.explain({ ...statement, attached, queryId }, until);
+      });
     },
     leave(place) {
       const gone = Promise.all(asked.map((one) => one.gone)).then(() => undefined);

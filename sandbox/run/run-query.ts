@@ -25,6 +25,7 @@ import {
   type SqlSandbox,
 } from '../sandbox.ts';
 import type { Admission, HeldResults, UnreadResults } from './admission.ts';
+import { attachedTables } from './attached.ts';
 import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import { type FileResult, withMore } from './more-rows.ts';
@@ -127,6 +128,7 @@ async function runIn(
       const asked: GuestQuery = {
         name: 'sql-run',
         text,
+        attached: await attachedTables(query.accepted.own),
         parameters: parametersAsSent(query.accepted.parameters, query.parameters),
         maxSeconds,
         queryId,

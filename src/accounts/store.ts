@@ -1,5 +1,6 @@
 import type { AccountStore } from './account-store.ts';
 import type { JobStore } from './job-store.ts';
+import type { OwnTableStore } from './own-table-store.ts';
 import type { PaymentStore } from './payment-store.ts';
 import type { ResultStore } from './result-store.ts';
 import type { RefreshStore, SavedQueryStore } from './saved-query-store.ts';
@@ -8,7 +9,7 @@ import type { UnitStore } from './unit-store.ts';
 import type { UsageStore } from './usage-store.ts';
 
 /**
- * What the service must remember about callers: organizations, keys, units, payments, rates, jobs, kept results, saved queries. Two adapters, SQLite and Redis, keep
+ * What the service must remember about callers: organizations, keys, units, payments, rates, jobs, kept results, saved queries, own tables. Two adapters, SQLite and Redis, keep
  * this contract, and one suite tests both (test/src/accounts/control-store.ts).
  *
  * - Every change is atomic, and durable before its promise resolves, whichever process dies and when; only holds of units need not
@@ -35,6 +36,7 @@ export interface ControlStore {
   readonly shares: ShareStore;
   readonly saved: SavedQueryStore;
   readonly refreshes: RefreshStore;
+  readonly ownTables: OwnTableStore;
   /** Resolves when the store answers. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { type TObject, Type } from '@sinclair/typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  preParsingHookHandler,
+  RouteOptions,
+} from 'fastify';
 import { BASE_PATHS } from '../../core/domain/resources.ts';
+import { fail } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';
@@ -72,9 +79,10 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
   app.route({
     method: operation.method,
     url,
-    bodyLimit: JSON_BODY_MAX_BYTES,
+    bodyLimit: operation.file?.bytesMax ?? JSON_BODY_MAX_BYTES,
     config: { observedAs: operation.id, operation },
     ...exposingOwn(operation),
+    ...(operation.file === undefined ? {} : { preParsing: refuseUnkeyed }),
     // A payment is bound to the bytes of the body, and those are what was sent.
     decompress: false,
     // Only what the operation declares can leave: fields that are not in the schema are not printed.
@@ -82,6 +90,13 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     handler: (request, reply) => answer(route, request, reply),
   });
 }
+
+/** Before the body is read: a file is held in memory, and only organizations send one. */
+const refuseUnkeyed: preParsingHookHandler = (request, _reply, payload, done) => {
+  const { 'x-api-key': key, authorization } = request.headers;
+  if (key !== undefined || authorization !== undefined) done(null, payload);
+  else done(fail('api_key_required', { detail: 'Send the key of an organization with a file.' }));
+};
 
 /** Lets browser scripts read the headers that only this operation has; nothing for one that has none. */
 function exposingOwn({ answerHeaders = {} }: AnyOperation): Pick<RouteOptions, 'onRequest'> {

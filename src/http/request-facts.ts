@@ -189,6 +189,10 @@ class RequestSandbox implements BoundSandbox {
     return counted(this.facts, () => this.sandbox.estimate(query, leavingSignal(this.facts)));
   }
 
+  readUpload(upload: Parameters<BoundSandbox['readUpload']>[0]): ReturnType<BoundSandbox['readUpload']> {
+    return counted(this.facts, () => this.sandbox.readUpload(upload, leavingSignal(this.facts)));
+  }
+
   async run(query: Parameters<BoundSandbox['run']>[0]): ReturnType<BoundSandbox['run']> {
     const { facts } = this;
     try {

@@ -15,9 +15,20 @@ export function rawInput(operation: AnyOperation, request: FastifyRequest): Raw 
   const path = request.params as Record<string, string>; // find-my-way gives decoded texts
   const query = request.query as Raw; // texts, or arrays where a name is repeated
   if (!takesBody(operation)) return withAccepted(operation, together(path, query), request.headers.accept);
+  const file = fileIn(operation, request);
+  if (file !== null) return { ...together(path, query), ...file };
   const body = readJsonBody(bodyOf(request), request.headers);
   for (const name of Object.keys(query)) refuseInUrl(operation, name);
   return withAccepted(operation, together(path, body), request.headers.accept);
+}
+
+/** The body as the field that it stands for, and its format; null where it is the JSON object. */
+function fileIn({ file }: AnyOperation, request: FastifyRequest): Raw | null {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
+  const mediaType = type.trim().toLowerCase();
+  if (file === undefined || !Object.hasOwn(file.media, mediaType)) return null;
+  checkEncoding(request.headers);
+  return { [file.field]: bodyOf(request), format: file.media[mediaType] };
 }
 
 /** The exact bytes of the body; undefined where there is none. */
@@ -129,6 +140,10 @@ function checkMediaType({ 'content-type': type, 'content-encoding': encoding }: 
     throw fail('unsupported_media_type', {
       detail: 'This route takes a JSON object as its body, with Content-Type: application/json.',
     });
+  checkEncoding({ 'content-encoding': encoding });
+}
+
+function checkEncoding({ 'content-encoding': encoding }: BodyHeaders): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
     throw fail('unsupported_media_type', {
       detail: 'This route takes its body as it is, without Content-Encoding.',

@@ -86,6 +86,7 @@ export function observedStore({ meter }: Observers, store: ControlStore): Contro
     shares: counted('shares', store.shares),
     saved: counted('saved', store.saved),
     refreshes: counted('refreshes', store.refreshes),
+    ownTables: counted('ownTables', store.ownTables),
     ping: () => store.ping(),
     close: () => store.close(),
   };

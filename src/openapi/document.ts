@@ -121,7 +121,7 @@ function operationObject(operation: AnyOperation, parts: Parts): Json {
   };
 }
 
-function requestBody({ id, params, requestExamples }: AnyOperation, { schemas }: Parts): Json {
+function requestBody({ id, params, requestExamples, file }: AnyOperation, { schemas }: Parts): Json {
   const fields = Object.entries(params).filter(([, param]) => param.in === 'body');
   const required = fields.filter(([, param]) => param.required).map(([name]) => name);
   const examples = fields.filter(([, { example }]) => example !== undefined);
@@ -142,6 +142,12 @@ function requestBody({ id, params, requestExamples }: AnyOperation, { schemas }:
           ? { example: Object.fromEntries(examples.map(([name, { example }]) => [name, example])) }
           : { examples: requestExamples }),
       },
+      ...Object.fromEntries(
+        Object.keys(file?.media ?? {}).map((type) => [
+          type,
+          { schema: { type: 'string', format: 'binary' } },
+        ]),
+      ),
     },
   };
 }

@@ -221,6 +221,20 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     path: '/v0/q/acme/top-payees',
     detail: 'There is no saved query of this owner, slug and version that you may call.',
   },
+  table_not_found: {
+    path: '/v0/tables/labels',
+    detail: 'Your organization has no table my.labels.',
+  },
+  table_limit: {
+    path: '/v0/tables/labels',
+    detail:
+      'The plan free has 2 tables of 10 MB together, and this one would be beyond that. Nothing was changed.',
+  },
+  invalid_table: {
+    path: '/v0/tables/labels',
+    detail:
+      'It cannot be read: row 3, column amount: text "n/a" is not like Int64. Another type can be given in types.',
+  },
   handle_required: {
     path: '/v0/queries/top-payees',
     detail: 'A saved query needs an owner: choose a handle first.',

@@ -269,6 +269,10 @@ export const TAGS: readonly {
       'listResultShares',
       'revokeResultShare',
       'getSharedResult',
+      'putTable',
+      'listTables',
+      'getTable',
+      'deleteTable',
     ],
   },
   {

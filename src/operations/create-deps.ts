@@ -35,6 +35,7 @@ import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
 import { metaNow } from './sql/as-of.ts';
 import { createKeptSql } from './sql/obtain.ts';
+import type { TableDeps } from './tables/own-tables.ts';
 
 /** A caller gets no answer that was begun longer before its request. */
 const JOINED_MAX_MS = 100;
@@ -43,7 +44,7 @@ const HORIZON_MAX_AGE_MS = 1_000;
 const READY_MAX_AGE_MS = 500;
 
 /** The accounts as operations may use them. Rejects with a `Failure`. */
-export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'];
+export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'] & TableDeps['accounts'];
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'payment' | 'plans'>;
@@ -182,5 +183,6 @@ function unbound(sandbox: SqlSandbox): BoundSandbox {
     suggest: (query) => sandbox.suggest(query),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),
+    readUpload: (upload) => sandbox.readUpload(upload, signal),
   };
 }

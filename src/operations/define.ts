@@ -58,6 +58,12 @@ interface Wire<P extends Params, Output extends TObject, Other extends TObject> 
   readonly params: P;
   /** True where the call takes further parameters, which what is stored under its path decides: `check` gets them as they were sent. */
   readonly takesOthers?: boolean;
+  /** The body may be a file in place of the JSON object: what its media types say of the parameter `format`, and which field it is. */
+  readonly file?: {
+    readonly field: string;
+    readonly media: Readonly<Record<string, string>>;
+    readonly bytesMax: number;
+  };
   readonly output: Output;
   /** Other shapes that an answer can have, in addition to `output`. */
   readonly alsoAnswers?: readonly Other[];

@@ -140,4 +140,5 @@ export interface BoundSandbox {
   suggest: SqlSandbox['suggest'];
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
+  readUpload(upload: Parameters<SqlSandbox['readUpload']>[0]): ReturnType<SqlSandbox['readUpload']>;
 }

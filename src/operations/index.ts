@@ -33,6 +33,7 @@ import { cancelSqlJob, createSqlJob, getSqlJob, listSqlJobs } from './sql/jobs.t
 import { getResult } from './sql/result.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getSharedResult, listResultShares, revokeResultShare, shareResult } from './sql/shares.ts';
+import { deleteTable, getTable, listTables, putTable } from './tables/declare.ts';
 import { getTelemetry } from './telemetry/declare.ts';
 import { listCounterparties } from './wallets/counterparties.ts';
 import { listWallets } from './wallets/list.ts';
@@ -88,6 +89,10 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   listResultShares,
   revokeResultShare,
   getSharedResult,
+  putTable,
+  listTables,
+  getTable,
+  deleteTable,
   saveQuery,
   listSavedQueries,
   getSavedQuery,

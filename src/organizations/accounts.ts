@@ -10,6 +10,7 @@ import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/create-deps.ts';
 import { createBoards } from './dashboards.ts';
 import { createOwnAccount, type OwnAccountDeps } from './own-account.ts';
+import { createOwnTables } from './own-tables.ts';
 import { createSavedQueries } from './saved-queries.ts';
 
 /** What operations ask of the accounts, answered from a control store. */
@@ -17,7 +18,10 @@ import { createSavedQueries } from './saved-queries.ts';
 const DAY_MS = 86_400_000;
 
 interface AccountsDeps extends OwnAccountDeps {
-  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments' | 'usage' | 'saved' | 'refreshes'>;
+  readonly store: Pick<
+    ControlStore,
+    'accounts' | 'units' | 'payments' | 'usage' | 'saved' | 'refreshes' | 'ownTables'
+  >;
   readonly clock: Clock;
   /** How long a trial key is valid. */
   readonly trialKeyDays: number;
@@ -35,6 +39,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     ...createOwnAccount(deps),
     saved: createSavedQueries(deps),
     boards: createBoards(deps),
+    tables: createOwnTables(deps),
     balance: (organizationId) => askStore(store.units.balance(organizationId)),
     issueTrialKey: (payment, idempotencyKey) => askStore(issueTrialKey(deps, payment, idempotencyKey)),
   };

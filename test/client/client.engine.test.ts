@@ -125,6 +125,8 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   getResult: [[{ result: RESULT, limit: 2 }], `/results/${RESULT}?limit=2`],
   listResultShares: [[{ result: RESULT }], `/results/${RESULT}/shares`],
   getSharedResult: [[{ token: SHARE }], `/shared/${SHARE}`],
+  listTables: [[], '/tables'],
+  getTable: [[{ name: 'labels' }], '/tables/labels'],
   listSavedQueries: [[{ limit: 2 }], '/queries?limit=2'],
   getSavedQuery: [[{ slug: 'top-payees' }], '/queries/top-payees'],
   listQueryVersions: [[{ slug: 'top-payees' }], '/queries/top-payees/versions'],

@@ -157,4 +157,33 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     expect((await called('', ownKey)).status).toBe(404);
     await visitor.close();
   });
+
+  it('a file becomes a table that the next query joins, says what is wrong with it, and goes', async () => {
+    visitor = await openPage(world.browser, world.origin, { key: ownKey });
+    await openWith('SELECT label, count() AS payments FROM settlements JOIN my.shop_labels AS l ON l.wallet = payee GROUP BY label', {});
+    const { page } = visitor;
+    const tables = page.getByRole('region', { name: 'Your tables' });
+    await tables.getByText('Add a table').focus();
+    await page.keyboard.press('Enter');
+    const send = async (text: string): Promise<void> => {
+      const file = { name: 'Shop labels.csv', mimeType: '', buffer: Buffer.from(text) };
+      await tables.getByLabel('File of CSV, NDJSON or Parquet').setInputFiles(file);
+      expect(await tables.getByLabel('Name in SQL').inputValue()).toBe('shop_labels');
+      await tables.getByRole('button', { name: 'Add', exact: true }).press('Enter');
+    };
+    await send('wallet,wallet\n1,2\n');
+    await tables.getByText(/Duplicate column name/).waitFor();
+    await looksRight(visitor, 'own-tables');
+    await page.setViewportSize({ width: 1_360, height: 860 });
+    await send(`wallet,label\n${SHOP},Shop\n`);
+    await tables.getByText('my.shop_labels', { exact: true }).click();
+    await tables.getByRole('button', { name: 'label String' }).waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('gridcell', { name: 'Shop' }).first().waitFor();
+    await looksRight(visitor, 'own-table');
+    await page.setViewportSize({ width: 1_360, height: 860 });
+    await tables.getByRole('button', { name: 'Remove' }).click();
+    await tables.getByRole('button', { name: 'Remove my.shop_labels for good' }).click();
+    await tables.getByText('my.shop_labels', { exact: true }).waitFor({ state: 'detached' });
+  });
 });

@@ -12,5 +12,6 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   run: refuse,
   progress: refuse,
   estimate: refuse,
+  readUpload: refuse,
   introspect: () => Promise.resolve(null),
 };

@@ -5,6 +5,8 @@ import {
   GUEST_MEMORY_MAX_BYTES,
   GUEST_SMALL_BLOCK_ROWS,
 } from '../../../clickhouse/guest/settings.ts';
+import { OWN_TABLE_ROWS_MAX } from '../../../core/domain/own-table.ts';
+import type { OwnTable } from '../../policy/own-tables.ts';
 import type { FunctionCatalogue } from '../../policy/policy.ts';
 import type { Token } from '../parser.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
@@ -67,15 +69,20 @@ const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number; readonly va
 ];
 
 /** Throws `Refused` (`too_complex`). `tokens` come from the canonical text. */
-export function checkWork(root: TreeNode, tokens: readonly Token[], functions: FunctionCatalogue): Care {
+export function checkWork(
+  root: TreeNode,
+  tokens: readonly Token[],
+  { functions, own = [] }: { readonly functions: FunctionCatalogue; readonly own?: readonly OwnTable[] },
+): Care {
   const nodes = [...walk(root)];
   const named = namedValues(root);
-  const sizes = createValueSizes(root, renamesColumns(tokens));
+  const sizes = createValueSizes(root, renamesColumns(tokens), own);
   const known: Known = {
     functions,
     sizes,
     named,
-    rows: callRows(root, sizes),
+    // An attached table is one block.
+    rows: callRows(root, sizes, own.length === 0 ? 0 : OWN_TABLE_ROWS_MAX),
     isSameForAllRows: samenessOf(named, functions),
     hasMaps: nodes.some(makesMap),
   };

@@ -21,9 +21,11 @@ const FILLED_BLOCK_ROWS = 1_000_000;
 const ELEMENT_BYTES = 2;
 const NUMBER_BYTES = 8;
 
-export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
+/** `attachedRows`: the rows of the largest block that is sent with the query, whatever the size of its other blocks. */
+export function callRows(root: TreeNode, { bytesOf }: ValueSizes, attachedRows = 0): CallRows {
   const nodes = [...walk(root)];
   const largest = Math.max(
+    attachedRows,
     nodes.some(isJoin) ? JOINED_BLOCK_ROWS : 0,
     nodes.some(fills) ? FILLED_BLOCK_ROWS : 0,
   );

@@ -1,3 +1,4 @@
+import type { OwnTable } from '../../policy/own-tables.ts';
 import { PUBLIC_COLUMNS } from '../columns.ts';
 import { isValues } from '../names.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
@@ -107,11 +108,17 @@ function rowsReadBy(node: TreeNode): number {
   return query === null ? ENDLESSLY : rowsRead(query);
 }
 
-/** `hasHiddenNames`: columns are renamed in a place that the tree does not show. */
-export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): ValueSizes {
+/** `hasHiddenNames`: columns are renamed in a place that the tree does not show. `own`: the own tables that it reads. */
+export function createValueSizes(
+  root: TreeNode,
+  hasHiddenNames: boolean,
+  own: readonly OwnTable[] = [],
+): ValueSizes {
   const named = namedValues(root);
   const known = new Map<TreeNode, number>();
-  const unnamed = unnamedBytes(root, !hasHiddenNames);
+  const columnBytes = Math.max(COLUMN_BYTES, ...own.map(({ textBytes }) => textBytes));
+  const ownColumns = new Set(own.flatMap(({ columns }) => columns.map(({ name }) => name)));
+  const unnamed = unnamedBytes(root, { isAllShown: !hasHiddenNames, columnBytes, ownColumns });
 
   const bytesOf = (node: TreeNode): number => {
     const before = known.get(node);
@@ -155,7 +162,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
       if (one === null) return unnamed('');
       return one.isElement ? elementBytes(one.node) : bytesOf(one.node);
     });
-    return Math.max(COLUMN_BYTES, ...sizes);
+    return Math.max(columnBytes, ...sizes);
   };
   return { bytesOf };
 }
@@ -165,8 +172,21 @@ const ENDLESSLY = Number.POSITIVE_INFINITY;
 const SERIES = /^(number|generate_series)$/;
 
 /** Size of a name that the query does not declare: a table column, or a value that the text contains or computes. */
-function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => number {
-  let written = COLUMN_BYTES;
+function unnamedBytes(
+  root: TreeNode,
+  {
+    isAllShown,
+    columnBytes,
+    ownColumns,
+  }: {
+    readonly isAllShown: boolean;
+    readonly columnBytes: number;
+    readonly ownColumns: ReadonlySet<string>;
+  },
+): (name: string) => number {
+  const isColumn = (name: string): boolean =>
+    PUBLIC_COLUMNS.has(name) || SERIES.test(name) || ownColumns.has(name);
+  let written = columnBytes;
   let isMade = false;
   let isPlain = isAllShown;
   for (const node of walk(root)) {
@@ -177,7 +197,7 @@ function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => nu
   }
   return (name) => {
     const column = name.split('.').at(-1) ?? '';
-    if (isPlain && (PUBLIC_COLUMNS.has(column) || SERIES.test(column))) return COLUMN_BYTES;
+    if (isPlain && isColumn(column)) return columnBytes;
     // A column without an alias is named after its expression.
     if (/[^\w]/.test(column)) return ENDLESSLY;
     return isMade ? ENDLESSLY : written;

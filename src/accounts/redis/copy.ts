@@ -22,7 +22,7 @@ import { monthOf } from './usage.ts';
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
  * hosts, and what it gives cannot be put back over a connection.
  *
- * Only records are copied: organizations with their usage, keys, payments, replies, saved queries without the history of their refreshes; texts of queries are not, so that what a caller has
+ * Only records are copied: organizations with their usage, keys, payments, replies, own tables, saved queries without the history of their refreshes; texts of queries are not, so that what a caller has
  * forgotten is in no backup. What leads to them (lists of ids, keys by digest, open holds,
  * payments in `settling`) is made anew from them by a restore, and counters of rates are left out. Everything of one organization
  * is copied in one script, so it is of one instant and its figures agree with its ledger; so are a payment and the key that it
@@ -131,7 +131,8 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
   }
   for await (const name of namesOfKind(names.usage(usageOwner({ trialKeyId: '' })).slice(0, -1)))
     yield* copyTogether(copying, [name], seen);
-  for await (const name of namesOfKind(names.savedQuery(''))) yield* copyTogether(copying, [name], seen);
+  for (const start of [names.savedQuery(''), names.ownTable('')])
+    for await (const name of namesOfKind(start)) yield* copyTogether(copying, [name], seen);
   for await (const name of namesOfKind(names.payment('')))
     yield* copyTogether(copying, [name], seen, names.key(''));
 }
@@ -222,6 +223,8 @@ async function listRecord(redis: Redis, names: Names, name: string): Promise<voi
   if (organizationId !== null) await listOrganization(redis, names, organizationId);
   const query = idAfter(names.savedQuery(''));
   if (query !== null) await listSavedQuery(redis, names, query);
+  const table = idAfter(names.ownTable(''));
+  if (table !== null) await listOwnTable(redis, names, table);
   const keyId = idAfter(names.key(''));
   if (keyId !== null) {
     const [digest, owner] = await redis.hmget(name, 'digest', 'organizationId');
@@ -260,6 +263,12 @@ async function listSavedQuery(redis: Redis, names: Names, entry: string): Promis
   await redis.zadd(names.savedQueriesOf(decodeURIComponent(owner)), 0, slug);
   if (isPublic === '1') await redis.zadd(names.publicQueries, 0, `${handle} ${slug} ${owner}`);
   if (dueAtMs != null) await redis.zadd(names.refreshes, dueAtMs, entry);
+}
+
+async function listOwnTable(redis: Redis, names: Names, entry: string): Promise<void> {
+  const bytes = await redis.hget(names.ownTable(entry), 'bytes');
+  const [owner = '', name = ''] = entry.split('/');
+  if (bytes !== null) await redis.hset(names.ownTablesOf(decodeURIComponent(owner)), name, bytes);
 }
 
 async function listOpenHolds(redis: Redis, names: Names, organizationId: string): Promise<void> {

@@ -90,6 +90,10 @@ export interface Names {
   readonly refreshes: string;
   /** Runs of a query, newest last. */
   refreshRuns(entry: string): string;
+  /** A table of an organization's own, by its entry (own-tables.ts). */
+  ownTable(entry: string): string;
+  /** Sizes of the organization's tables by name. */
+  ownTablesOf(organizationId: string): string;
 }
 
 export function namesOf(keyPrefix: string): Names {
@@ -147,6 +151,8 @@ export function namesOf(keyPrefix: string): Names {
     publicQueries: `${root}public-queries`,
     refreshes: `${root}refreshes`,
     refreshRuns: (entry) => `${root}refresh-runs:${entry}`,
+    ownTable: (entry) => `${root}own-table:${entry}`,
+    ownTablesOf: (organizationId) => `${root}own-tables-of:${organizationId}`,
   };
 }
 

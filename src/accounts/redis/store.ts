@@ -5,6 +5,7 @@ import { listOf, oneOf, openConnection, type RedisConnection, textOf } from './c
 import { warnAboutLoss } from './durability.ts';
 import { redisJobs, redisResults } from './jobs.ts';
 import { type Names, namesOf, requireLayout } from './layout.ts';
+import { redisOwnTables } from './own-tables.ts';
 import { redisPayments } from './payments.ts';
 import { redisRates } from './rates.ts';
 import { redisRefreshes, redisSavedQueries } from './saved-queries.ts';
@@ -67,6 +68,7 @@ export function storeOver(connection: RedisConnection, keyPrefix: string): Contr
     shares: redisShares(redis, names),
     saved: redisSavedQueries(redis, names),
     refreshes: redisRefreshes(redis, names),
+    ownTables: redisOwnTables(redis, names),
     ping: async () => {
       await redis.run((client) => client.ping());
     },

@@ -8,6 +8,7 @@ import type { Hold, LedgerEntry } from '../unit-store.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { openForReading } from './database.ts';
 import { jobReads, resultReads } from './jobs.ts';
+import { ownTableReads } from './own-tables.ts';
 import {
   BALANCE_COLUMNS,
   EVENT_COLUMNS,
@@ -42,6 +43,7 @@ export function openReads(path: string) {
     ...resultReads(db),
     ...shareReads(db),
     ...savedQueryReads(db),
+    ...ownTableReads(db),
     close: () => void db.close(),
   };
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../../core/log.ts';
 import type { AccountStore } from '../account-store.ts';
 import type { JobStore } from '../job-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
+import type { OwnTableStore } from '../own-table-store.ts';
 import type { PaymentStore } from '../payment-store.ts';
 import type { ResultStore } from '../result-store.ts';
 import type { RefreshStore, SavedQueryStore } from '../saved-query-store.ts';
@@ -54,6 +55,7 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     },
     saved: savedQueryStore(queue, reader),
     refreshes: refreshStore(queue, reader),
+    ownTables: ownTableStore(queue, reader),
     ping: () => queue.write('ping', null),
     close: () => {
       closed ??= close();
@@ -169,6 +171,15 @@ function refreshStore(queue: WriteQueue, reader: Reader): RefreshStore {
     pause: (paused) => queue.write('pauseRefresh', paused),
     finish: (ended) => queue.write('finishRefresh', ended),
     runs: (query) => reader.ask((reads) => reads.refreshRuns(query)),
+  };
+}
+
+function ownTableStore(queue: WriteQueue, reader: Reader): OwnTableStore {
+  return {
+    put: (table) => queue.write('putOwnTable', table),
+    list: (organizationId) => reader.ask((reads) => reads.listOwnTables(organizationId)),
+    content: (table) => reader.ask((reads) => reads.ownContent(table)),
+    remove: (table) => queue.write('removeOwnTable', table),
   };
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../payment-store.ts';
 import type { ReplyStore } from '../store.ts';
 import { type JobWrites, jobWrites, type ResultWrites, resultWrites } from './jobs.ts';
+import { type OwnTableWrites, ownTableWrites } from './own-tables.ts';
 import {
   type AllAtOnce,
   type AtOnce,
@@ -60,7 +61,8 @@ export interface Writes
     JobWrites,
     ResultWrites,
     ShareWrites,
-    SavedQueryWrites {
+    SavedQueryWrites,
+    OwnTableWrites {
   /** Changes nothing: that it ran says that the file can be locked for writing. */
   ping: (nothing: null) => void;
 }
@@ -87,6 +89,7 @@ export function createWrites(db: Database.Database): Writes {
     ...resultWrites(db),
     ...shareWrites(db),
     ...savedQueryWrites(db),
+    ...ownTableWrites(db),
     ping: () => undefined,
   };
 }

@@ -20,6 +20,7 @@ import { defineOperation } from '../define.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { register } from '../register.ts';
+import { type TableDeps, tablesOf } from '../tables/own-tables.ts';
 import { warningsHeader } from './answer.ts';
 import { bounded } from './bounded-body.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
@@ -119,16 +120,20 @@ const operation = defineOperation({
   },
   money: { price: SQL_PRICE, load: 'query' },
   access: { allowedAs: 'runSql' },
+  find: async ({ query }, deps: TableDeps, caller) => ({ query, ownTables: tablesOf(caller, deps) }),
   terms: ({ query }) => ({
     price: sqlPrice(sqlTierOf(query.tier), query.budget()),
     byUse: true,
     tier: query.tier,
   }),
   asked: ({ query }) => ({ text: query.text, tier: query.tier, budgetQu: query.budget().maxQu }),
-  review: async ({ query }, { sql }, callerName): Promise<ReviewedQuery> => {
+  review: async ({ query, ownTables }, { sql }, callerName): Promise<ReviewedQuery> => {
     const { text, parameters } = query;
     const settings = meaningSettings(query.settings);
-    const asked = { text, parameters, caller: callerName, readsLikeServer: true, settings };
+    const asked = {
+      ...{ text, parameters, caller: callerName, readsLikeServer: true, settings },
+      ...(ownTables === undefined ? {} : { ownTables }),
+    };
     const verdict = await sql.inspect(asked).catch(asNotJudged);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     const { accepted } = verdict;

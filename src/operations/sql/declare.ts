@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { withOwnNames } from '../../../core/domain/own-table.ts';
 import { fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { RoomOwner } from '../../results/room.ts';
@@ -8,6 +9,7 @@ import type { CallContext } from '../deps.ts';
 import type { Meta } from '../meta.ts';
 import type { InputOf } from '../params.ts';
 import { jobBudget, PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import { tablesOf } from '../tables/own-tables.ts';
 import { engineRequest, outcomeOf, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
 import { checkAsOf, metaNow, sqlAsOfParam } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
@@ -108,6 +110,7 @@ export const runSql = defineOperation({
     checkBudget(input.tier, input.max_qu, isJob(input));
     return input;
   },
+  find: async (input, deps: SqlDeps, caller) => ({ ...input, ownTables: tablesOf(caller, deps) }),
   terms: (input) =>
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
@@ -123,7 +126,11 @@ export const runSql = defineOperation({
       ? null
       : { text: textOf(input), tier: input.tier, budgetQu: budgetOf(input).maxQu },
   review: async (input, deps, callerName): Promise<ReviewedQuery> => {
-    const text = { text: textOf(input), parameters: input.params, caller: callerName };
+    const { ownTables } = input;
+    const text = {
+      ...{ text: textOf(input), parameters: input.params, caller: callerName },
+      ...(ownTables === undefined ? {} : { ownTables }),
+    };
     const accepted = await judged(text, deps.sql);
     await checkAsOf(input.as_of, accepted, deps);
     return { input, accepted };
@@ -275,7 +282,7 @@ async function query(
       ...asOf,
     })
     .catch(onRejected);
-  const facts: SqlAnswerFacts = { ...form, tier, sql: accepted.text, warnings, meta };
+  const facts: SqlAnswerFacts = { ...form, tier, sql: withOwnNames(accepted.text), warnings, meta };
   return outcomeOf(result, facts, unitsFor(result.engineMs, budget));
 }
 

@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox';
+import { OWN_DATABASE, withOwnNames } from '../../../core/domain/own-table.ts';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
@@ -51,8 +52,8 @@ export function explainAnswer(facts: {
   const worstMs = rows === null ? null : ((rows + rowsJoined) / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
   return {
-    sql: accepted.text,
-    tables: [...accepted.tables],
+    sql: withOwnNames(accepted.text),
+    tables: [...accepted.tables, ...(accepted.own ?? []).map(({ name }) => `${OWN_DATABASE}.${name}`)],
     estimate: {
       rows_to_read: rows,
       bytes_to_read: estimate.bytes,

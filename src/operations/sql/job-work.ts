@@ -19,8 +19,11 @@ const LOOK_MS = 1_000;
 
 export function createJobWork(deps: SqlDeps, sandbox: SqlSandbox): JobWork {
   return async (job, control) => {
-    const { request } = job;
-    const text = { text: request.sql, parameters: request.parameters, caller: request.callerName };
+    const { request, organizationId } = job;
+    const text = {
+      ...{ text: request.sql, parameters: request.parameters, caller: request.callerName },
+      ownTables: () => deps.accounts.tables.list(organizationId),
+    };
     const accepted = await whenFree(() => judged(text, deps.sql), control.signal);
     const asOf = snapshotOf(job);
     // It was answerable when the job was queued, and may be too old by now.

@@ -10,6 +10,7 @@ import { defineOperation } from '../define.ts';
 import type { Caller } from '../deps.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { JOB_PRICE, jobBudget, PRICES, sqlPrice, sqlTierOf } from '../prices.ts';
+import { tablesOf } from '../tables/own-tables.ts';
 import { checkAsOf, sqlAsOfParam } from './as-of.ts';
 import { textOf } from './declare.ts';
 import { judged } from './failures.ts';
@@ -83,6 +84,7 @@ export const createSqlJob = defineOperation({
     checkBudget(input.tier, input.max_qu, true);
     return input;
   },
+  find: async (input, deps: SqlDeps, caller) => ({ ...input, ownTables: tablesOf(caller, deps) }),
   terms: ({ tier, max_qu: maxQu }) => ({
     price: sqlPrice(sqlTierOf(tier), jobBudget(sqlTierOf(tier), maxQu)),
     byUse: true,
@@ -91,7 +93,9 @@ export const createSqlJob = defineOperation({
   }),
   review: async (input, deps, callerName) => {
     const text = textOf(input);
-    const accepted = await judged({ text, parameters: input.params, caller: callerName }, deps.sql);
+    const { params: parameters, ownTables } = input;
+    const asked = { text, parameters, caller: callerName, ...(ownTables === undefined ? {} : { ownTables }) };
+    const accepted = await judged(asked, deps.sql);
     await checkAsOf(input.as_of, accepted, deps);
     return { input, text };
   },

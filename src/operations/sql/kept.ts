@@ -8,6 +8,7 @@ import { asUnavailable } from '../ask.ts';
 import type { OperationDeps } from '../deps.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import type { Meta } from '../meta.ts';
+import type { KeptTables } from '../tables/own-tables.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
 import type { KeptSql, Obtained } from './obtain.ts';
 import { type SqlWarning, sqlWarning } from './shapes.ts';
@@ -18,7 +19,7 @@ export interface SqlDeps extends OperationDeps {
   /** Null where this deployment keeps no results. */
   readonly kept: KeptSql | null;
   /** A signed link ends with the key that asked for it. */
-  readonly accounts: { readonly keys: Pick<OwnKeys, 'endOf'> };
+  readonly accounts: { readonly keys: Pick<OwnKeys, 'endOf'>; readonly tables: KeptTables };
 }
 
 /** The units that an answer costs: the units of its run, none where the organization paid for the result before, one for others. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../core/clock.ts';
+import { withOwnNames } from '../../../core/domain/own-table.ts';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { printSnapshot } from '../../../core/domain/snapshot.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
@@ -90,7 +91,7 @@ export function createKeptSql({ results, jobs, shares, answers, sandbox, clock }
       mustKeep: query.job !== undefined,
       startedAtMs,
       maxRows,
-      facts: { tier, sql: accepted.text, warnings: warnings.map(withoutEdits), meta },
+      facts: { tier, sql: withOwnNames(accepted.text), warnings: warnings.map(withoutEdits), meta },
     });
   };
 

@@ -13,6 +13,8 @@ import type { OperationDeps } from '../deps.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';
 import { CountShape } from '../shapes.ts';
+import { OwnTableShape, ownTableAnswer } from '../tables/declare.ts';
+import { type TableDeps, tablesOf } from '../tables/own-tables.ts';
 import {
   EVERYTHING,
   FUNCTIONS_SHOWN_MAX,
@@ -210,7 +212,7 @@ const RULES = {
   examples: EXAMPLES.map((example) => ({ ...example })),
 };
 
-export interface SchemaDeps extends OperationDeps {
+export interface SchemaDeps extends OperationDeps, Pick<TableDeps, 'accounts'> {
   readonly publicTableRows: PublicTableRows;
 }
 
@@ -222,6 +224,11 @@ export const getSqlSchema = defineOperation({
     output: Type.Object({
       tables: Type.Optional(
         Type.Array(TableShape, { description: 'Absent where only functions were asked for.' }),
+      ),
+      own_tables: Type.Optional(
+        Type.Array(OwnTableShape, {
+          description: 'Those of your organization, with the list of tables; absent for other callers.',
+        }),
       ),
       functions: Type.Optional(
         Type.Array(Type.String(), { description: 'By name; only where `functions` asks for them.' }),
@@ -269,7 +276,8 @@ export const getSqlSchema = defineOperation({
   money: { price: PRICES.free, load: 'none' },
   run: async (
     { table, functions },
-    { clock, deployment: { chains }, index: { freshness }, publicTableRows }: SchemaDeps,
+    { clock, deployment: { chains }, index: { freshness }, publicTableRows, accounts }: SchemaDeps,
+    { caller },
   ) => {
     const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
     const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
@@ -278,6 +286,13 @@ export const getSqlSchema = defineOperation({
       return { tables: [answer(table)], ...functionsPart(functions), meta };
     // A search for functions alone.
     if (table === undefined && functions !== undefined) return { ...functionsPart(functions), meta };
-    return { tables: PUBLIC_TABLE_NAMES.map(answer), ...functionsPart(functions), ...RULES, meta };
+    const own = await tablesOf(caller, { accounts })?.();
+    return {
+      tables: PUBLIC_TABLE_NAMES.map(answer),
+      ...(own === undefined ? {} : { own_tables: own.map(ownTableAnswer) }),
+      ...functionsPart(functions),
+      ...RULES,
+      meta,
+    };
   },
 });

@@ -55,6 +55,17 @@ test('a wallet whose days are on both shards is one row of wallets', async () =>
   ).toEqual([['8', '0.08', [BASE], null, false, false, false, false]]);
 });
 
+test.each([
+  'SELECT count() FROM settlements JOIN my_mine AS m ON m.w = payer',
+  'SELECT count() FROM my_mine AS m JOIN settlements ON m.w = payer',
+  'SELECT count() FROM settlements WHERE payer IN my_mine',
+  'SELECT count() FROM settlements WHERE payer IN (SELECT w FROM my_mine)',
+  'WITH m AS (SELECT w FROM my_mine) SELECT count() FROM settlements LEFT JOIN m ON m.w = payer WHERE m.w IS NOT NULL',
+])('a table that is sent with the query is joined with the rows of every shard: %s', async (text) => {
+  const mine = { name: 'my_mine', format: 'CSV', structure: 'w String', bytes: Buffer.from(`${wallet(0x700)}\n0x1\n`) };
+  expect(await guest.explain({ name: 'public', text, maxSeconds: 20, attached: [mine] })).toEqual([['8']]);
+});
+
 test('rings belong to the published pass, which one node alone knows', async () => {
   const run = (text: string) =>
     writer.run({ name: 'fill', sql: trustedText(text), maxSeconds: 10, kind: 'other' });

@@ -38,15 +38,15 @@ const ABOUT_NOTHING: readonly string[] = [
   'getSharedResult',
 ];
 /** Of what others ask for, and what ends it. */
-const ORDER = ['claimHandle', 'saveQuery'];
-const LAST = 'deleteSavedQuery';
+const ORDER = ['claimHandle', 'saveQuery', 'putTable'];
+const LAST = ['deleteSavedQuery', 'deleteTable'];
 
 const free = OPERATIONS.filter(({ price, id }) => price.class === 'free' && !ABOUT_NOTHING.includes(id))
   .map(({ id }) => id)
   .sort((a, b) => placeOf(a) - placeOf(b));
 
 function placeOf(id: string): number {
-  if (id === LAST) return 1;
+  if (LAST.includes(id)) return 1;
   return ORDER.includes(id) ? ORDER.indexOf(id) - ORDER.length : 0;
 }
 

@@ -27,6 +27,10 @@ const KEEPING = [
   'shareResult',
   'listResultShares',
   'revokeResultShare',
+  'putTable',
+  'listTables',
+  'getTable',
+  'deleteTable',
   'saveQuery',
   'listSavedQueries',
   'getSavedQuery',
@@ -38,6 +42,8 @@ const KEEPING = [
 ];
 const RIGHTS = {
   shareResult: ['publishes'],
+  putTable: ['changes'],
+  deleteTable: ['changes'],
   saveQuery: ['changes', 'publishes', 'schedules'],
   deleteSavedQuery: ['changes'],
   saveDashboard: ['changes', 'publishes'],

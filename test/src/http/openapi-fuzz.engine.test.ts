@@ -29,8 +29,8 @@ const POLL_MS = 20;
 /** What makes something answers so. */
 const MADE: Readonly<Record<string, number>> = { createSqlJob: 202, makeAccountKey: 201 };
 /** Of what others ask for, and what ends it. */
-const FIRST = ['claimHandle', 'saveQuery', 'saveDashboard'];
-const LAST = ['deleteSavedQuery', 'deleteDashboard'];
+const FIRST = ['claimHandle', 'saveQuery', 'saveDashboard', 'putTable'];
+const LAST = ['deleteSavedQuery', 'deleteDashboard', 'deleteTable'];
 /** The things in their examples are in no index and in no account of a test. */
 const ABSENT_HERE = [
   'getTransaction',

@@ -20,6 +20,7 @@ import { waitUntil } from '../../kit/wait-until.ts';
 /** No call of these tests reads or changes an account. */
 const unused = () => Promise.reject(new Error('none'));
 const UNUSED = {
+  tables: { list: unused, put: unused, remove: unused },
   issueTrialKey: unused,
   usage: unused,
   queries: unused,

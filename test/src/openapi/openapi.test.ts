@@ -226,6 +226,10 @@ test('operations, paths, parameters and prices', () => {
     ['listResultShares', '/results/{result}/shares', 'result', 'free', 0, 0],
     ['revokeResultShare', 'delete /results/{result}/shares/{share}', 'result share', 'free', 0, 0],
     ['getSharedResult', '/shared/{token}', 'token', 'free', 0, 0],
+    ['putTable', 'put /tables/{name}', 'name rows format types', 'free', 0, 0],
+    ['getTable', '/tables/{name}', 'name', 'free', 0, 0],
+    ['deleteTable', 'delete /tables/{name}', 'name', 'free', 0, 0],
+    ['listTables', '/tables', '', 'free', 0, 0],
     [
       'saveQuery',
       'put /queries/{slug}',

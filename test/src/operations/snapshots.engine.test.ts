@@ -119,6 +119,23 @@ const PAID = [{ relayer: ANN }, { relayer: BOB }, { relayer: ANN, payee: CAFE },
 const NAMED = catalogueWith({ facilitators: [relayed('ann', ANN)] });
 const RENAMED = catalogueWith({ facilitators: [relayed('bob', ANN)] });
 
+test('an own table is joined with the rows of a snapshot', async ({ chain, asked, sqlService, customer }) => {
+  await chain.grow([{ payer: ALICE }, { payer: BOB }]);
+  await chain.finalize(0);
+  const snapshot = await asked.snapshot();
+  const kept = await jobsOf(sqlService.api, customer).send('PUT', '/v0/tables/mine', {
+    rows: `w\n${ALICE}\n`,
+  });
+  expect(kept.status).toBe(200);
+  await chain.grow([{ payer: ALICE }]);
+  await chain.finalize(0);
+  const text = 'SELECT count() AS n FROM settlements JOIN my.mine AS m ON m.w = payer';
+  expect([(await asked.sql(text, snapshot)).body.rows, (await asked.sql(text)).body.rows]).toEqual([
+    [{ n: '1' }],
+    [{ n: '2' }],
+  ]);
+});
+
 describe('through everything that happens to an index', () => {
   const step = fc.oneof(
     fc.record({

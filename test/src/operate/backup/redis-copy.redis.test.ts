@@ -45,7 +45,7 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     dataDir: join(root, keyPrefix),
   });
 
-  test('has handles, saved queries with all of their versions, and refreshes; removed ones give no number again', async () => {
+  test('has handles, own tables with their quota, saved queries with all of their versions, and refreshes; removed ones give no number again', async () => {
     const store = open('saved');
     const ids = [
       await createOrganization(store, { units: 1 }),
@@ -60,11 +60,16 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const gone = { ...common, slug: 'gone', isPublic: true, refreshSeconds: 900 };
     await store.saved.put({ ...gone, content: 'one' });
     await store.saved.remove({ organizationId, slug: 'gone' });
+    const table = { organizationId, name: 'labels', id: 'one', facts: '{}', bytes: 3, atMs: 1 };
+    const quota = { tablesMax: 1, bytesMax: 3 };
+    await store.ownTables.put({ ...table, ...quota, content: Buffer.from([0, 255, 1]) });
     const directory = mkdtempSync(join(root, 'saved-backup-'));
     await backUpAccounts(configOf('saved'), directory);
     await restoreAccounts(configOf('saved-again'), directory, 'redis');
     const restored = open('saved-again');
-    const lists = async ({ saved, refreshes }: ControlStore) => ({
+    const lists = async ({ saved, refreshes, ownTables }: ControlStore) => ({
+      tables: await ownTables.list(organizationId),
+      rows: [...((await ownTables.content(table)) ?? [])],
       own: await saved.list({ organizationId, after: null, limit: 9 }),
       public: await saved.listings({ organizationId: null, after: null, limit: 9 }),
       versions: await saved.versions({ organizationId, slug: 'open' }),
@@ -75,6 +80,9 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     const found = await lists(restored);
     expect(found).toEqual(await lists(store));
     expect(found.versions).toHaveLength(2);
+    expect(found.rows).toEqual([0, 255, 1]);
+    const second = { ...table, ...quota, name: 'second', content: Buffer.from('x') };
+    expect(await restored.ownTables.put(second)).toBe('too_many');
     expect(found.due).toMatchObject({ slug: 'open', dueAtMs: 5 });
     expect(found.second).toBeNull();
     const alike = { organizationId: otherId, handle: 'ac-me', skeleton: 'acme' };
