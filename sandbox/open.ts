@@ -24,6 +24,7 @@ import {
 import { createEstimate } from './run/estimate.ts';
 import { createFreeTime } from './run/free-time.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
+import { createSpareMemory } from './run/memory.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createResolve } from './run/planning.ts';
 import { createRun } from './run/run-query.ts';
@@ -82,7 +83,10 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const watchdog = openWatchdog(options, killer);
   const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
   const resolve = createResolve({ guest, policy: { ...policy, databases } });
-  const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  const memory = {
+    held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
+    spare: createSpareMemory(limits.placesOf(options.cores).all),
+  };
   const parser = createEngineParser(guest);
   const ofCatalogue = cataloguePolicy(policy);
   const introspection = createIntrospection({
@@ -112,7 +116,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: inspectText,
     placeholders: ({ text, caller }) =>
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
-    run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    run: createRun({ resolve, guest, admission, unread, memory, watchdog, secondsOf, log }),
     progress: (queryId) => killer.progress(queryId),
     estimate,
     suggest: createSuggest({
