@@ -26,6 +26,7 @@ import {
 import { createEstimate } from './run/estimate.ts';
 import { createFreeTime } from './run/free-time.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
+import { createSpareMemory } from './run/memory.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createResolve } from './run/planning.ts';
 import { createReadUpload } from './run/read-upload.ts';
@@ -86,7 +87,10 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const watchdog = openWatchdog(options, killer);
   const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
   const resolve = createResolve({ guest, policy: { ...policy, databases } });
-  const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  const memory = {
+    held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
+    spare: createSpareMemory(limits.placesOf(options.cores).all),
+  };
   const parser = createEngineParser(guest);
   const ofCatalogue = cataloguePolicy(policy);
   const introspection = createIntrospection({
@@ -116,7 +120,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: inspectText,
     placeholders: ({ text, caller }) =>
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
-    run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    run: createRun({ resolve, guest, admission, unread, memory, watchdog, secondsOf, log }),
     progress: (queryId) => killer.progress(queryId),
     estimate,
     readUpload: createReadUpload({ reader, admission }),

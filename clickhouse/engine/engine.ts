@@ -128,7 +128,12 @@ export interface QueryKiller {
 /** What a running query has done so far. */
 export interface QueryProgress {
   readonly readRows: number;
+  /** As far as the engine knows: a join or a subquery may add more. */
+  readonly totalRows: number;
   readonly elapsedMs: number;
+  /** Of all threads, on the node where they worked most; 0 where the engine does not count it. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
 }
 
 export interface GuestQuery extends GuestStatement {
@@ -142,8 +147,10 @@ export interface GuestQuery extends GuestStatement {
   readonly blockRows?: number;
   /** Default: as in the guest's profile. */
   readonly threads?: number;
-  /** Memory limit of the query in bytes; default: as in the guest's profile. */
+  /** Memory limit of the query in bytes, near which it goes on disk; default: as in the guest's profile. */
   readonly memoryBytes?: number;
+  /** What it may write to disk then; default: as in the guest's profile. */
+  readonly diskBytes?: number;
   /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
   /** How the result is written; default: as in the guest's profile, uncompressed. */

@@ -5,7 +5,8 @@ import {
   viewedDatabaseOf,
 } from '../engine/databases.ts';
 import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
-import { GUEST_MEMORY_MAX_BYTES, GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
+import { REMOTE_MEMORY_BYTES } from './memory.ts';
+import { GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
 
 /** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */
 export function guestStatements(names: {
@@ -14,15 +15,13 @@ export function guestStatements(names: {
   readonly writer: string;
 }): string[] {
   const { database, guest, writer } = names;
-  const pinned = guestSettings(GUEST_MEMORY_MAX_BYTES);
+  const pinned = guestSettings(REMOTE_MEMORY_BYTES);
   const settings = Object.entries(pinned).map(([name, value]) => {
     const text = typeof value === 'number' ? String(value) : `'${value}'`;
     return `  ${name} = ${text}${boundsOf(name)}`;
   });
   // Changeable, and without a value of ours.
-  const others = Object.keys(guestChangeable(GUEST_MEMORY_MAX_BYTES, false)).filter(
-    (name) => !(name in pinned),
-  );
+  const others = Object.keys(guestChangeable(REMOTE_MEMORY_BYTES, false)).filter((name) => !(name in pinned));
   settings.push(...others.map((name) => `  ${name}${boundsOf(name)}`));
   return [
     `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
@@ -65,7 +64,7 @@ export function clusterStatements(names: {
 }
 
 function boundsOf(name: string, isNode = false): string {
-  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES, isNode)[name];
+  const bounds = guestChangeable(REMOTE_MEMORY_BYTES, isNode)[name];
   if (bounds === undefined) return '';
   return bounds === null
     ? ' CHANGEABLE_IN_READONLY'

@@ -1,4 +1,4 @@
-import { TOKEN_PROGRAM } from '../../ingest/chain/solana/programs.ts';
+import { TOKEN_PROGRAM } from '../../core/domain/solana-programs.ts';
 import {
   type Call,
   type ExchangeLie,

@@ -1,4 +1,9 @@
 import type { ChainConfig } from '../../../core/config/chains.ts';
+import {
+  SMART_WALLET_PROGRAMS,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../../../core/domain/solana-programs.ts';
 import type { Waiting } from '../portal/client.ts';
 import { type OpenPortal, openPortal, type PortalAt, type PortalSourceDeps } from '../portal/open.ts';
 import { readBlocks } from '../portal/read-blocks.ts';
@@ -6,7 +11,6 @@ import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import type { SolanaBatch, SolanaFilter } from './block.ts';
 import { followBalances } from './check-balances.ts';
 import { type PortalAnswer, type PortalHead, readPortalHead, readPortalLine } from './portal-line.ts';
-import { SMART_WALLET_PROGRAMS, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
 import { type BlockAnswer, blockOf, type HeaderAnswer } from './read-block.ts';
 import { checkSlots, skippedSlot } from './slots.ts';
 import { LOOK_AHEAD_SLOTS, type SolanaReader } from './source.ts';

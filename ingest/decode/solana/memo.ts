@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
+import { MEMO_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import type { Instruction } from '../../chain/solana/block.ts';
-import { MEMO_PROGRAM } from '../../chain/solana/programs.ts';
 
 /** As much of a note as is kept. What an unsigned memo can have within the units of one instruction (documentation of SPL Memo). */
 export const MEMO_MAX_BYTES = 566;

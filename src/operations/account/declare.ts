@@ -34,6 +34,10 @@ const SqlTierShape = Type.Object(
       description: 'The maximum cost of a call, which is also held for it without `max_qu`.',
     }),
     requests_per_minute: CountShape,
+    disk_bytes: Type.Integer({
+      minimum: 0,
+      description: 'The disk that a query may use for what does not fit into its memory.',
+    }),
     allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
     available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
     note: orNull(Type.String()),
@@ -167,6 +171,7 @@ export const getAccount = defineOperation({
           timeout_seconds: 15,
           max_qu: 3,
           requests_per_minute: 30,
+          disk_bytes: 4_294_967_296,
           allowed: true,
           available: true,
           note: null,
@@ -294,12 +299,13 @@ function mayBuy(
   return tier === SQL_TIERS[0].tier && sellsCalls && surface === 'http';
 }
 
-function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, allowed: boolean) {
+function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute, diskBytes }: SqlTier, allowed: boolean) {
   return {
     tier,
     timeout_seconds: timeoutSeconds,
     max_qu: maxQu,
     requests_per_minute: requestsPerMinute,
+    disk_bytes: diskBytes,
     allowed,
     available: true,
     note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',

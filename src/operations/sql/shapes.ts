@@ -37,6 +37,8 @@ export const SQL_WARNINGS = {
   estimate_unavailable: 'The engine did not estimate in time.',
   estimate_needs_key:
     'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
+  may_exceed_memory:
+    'An operator that cannot go on disk may hold more than the memory of the query: DISTINCT, an aggregate that keeps every value, a window over all rows, or a join without an equal column.',
   tier_too_small: 'The query may need more time than its tier has.',
   budget_too_small: 'The query may need more time than its `max_qu` pays for.',
   ...WARNINGS,
