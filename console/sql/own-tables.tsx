@@ -116,7 +116,9 @@ function Upload({ onSend }: { onSend(name: string, file: File, types: string): P
   };
   return (
     <details class="schema-table">
-      <summary>Add a table</summary>
+      <summary>
+        <span>Add a table</span>
+      </summary>
       <form ref={form} class="own-upload" onSubmit={(event) => void send(event)}>
         <label>
           File of CSV, NDJSON or Parquet
@@ -129,8 +131,9 @@ function Upload({ onSend }: { onSend(name: string, file: File, types: string): P
           />
         </label>
         <label>
-          Name in SQL, after <span class="mono">my.</span>
+          Name in SQL, after my.
           <input
+            type="text"
             name="name"
             required
             pattern="[a-z][a-z0-9_]*"
@@ -142,7 +145,7 @@ function Upload({ onSend }: { onSend(name: string, file: File, types: string): P
         </label>
         <label>
           Types, where the found ones are wrong
-          <input name="types" placeholder="amount:UInt256,day:Date" spellcheck={false} />
+          <input type="text" name="types" placeholder="amount:UInt256,day:Date" spellcheck={false} />
         </label>
         <button type="submit" class="button" disabled={isSending}>
           {isSending ? 'Sending' : 'Add'}

@@ -158,6 +158,7 @@ describe('operations', () => {
     'getSharedResult',
     'getBundleFile',
     'getSavedQuery',
+    'getTable',
     'listQueryVersions',
     'listQueryRefreshes',
     'callSavedQuery',

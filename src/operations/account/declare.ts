@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { LANES } from '../../../core/domain/caller.ts';
 import { KEY_RIGHTS } from '../../../core/domain/key-right.ts';
+import { OWN_TABLE_QUOTA_TEXT, OWN_TABLE_QUOTAS } from '../../../core/domain/own-table.ts';
 import { PLAN_IDS, SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/plan.ts';
 import { defineOperation } from '../define.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
@@ -110,6 +111,9 @@ export const getAccount = defineOperation({
       sql_tiers: Type.Array(SqlTierShape, {
         description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
       }),
+      own_tables: orNull(Type.Object({ tables_max: CountShape, bytes_max: CountShape }), {
+        description: `What the tables of the organization may have together (\`PUT /v0/tables/{name}\`): ${OWN_TABLE_QUOTA_TEXT}.`,
+      }),
       top_up_url: Type.String(),
       as_of: TimeShape,
       summary: Type.String(),
@@ -177,6 +181,7 @@ export const getAccount = defineOperation({
           note: null,
         },
       ],
+      own_tables: null,
       top_up_url: 'https://index.example/plans',
       as_of: '2026-11-20T09:15:04Z',
       summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
@@ -206,6 +211,7 @@ export const getAccount = defineOperation({
         symbol,
       })),
       sql_tiers: sqlTiers(deps, context),
+      own_tables: tableQuota(caller),
       top_up_url: topUpUrl(deps.deployment.publicUrl, caller),
       as_of: nowText(deps.clock.nowMs()),
       summary: summaryOf(deps.deployment, context),
@@ -217,6 +223,12 @@ export const getAccount = defineOperation({
 function tierOf({ standing, organization }: Caller): Tier {
   if (standing !== 'organization') return standing;
   return organization?.plan ?? PLAN_IDS[0];
+}
+
+function tableQuota({ organization }: Caller) {
+  if (organization === null) return null;
+  const { tables, bytes } = OWN_TABLE_QUOTAS[organization.plan];
+  return { tables_max: tables, bytes_max: bytes };
 }
 
 function keyPart({ key }: Caller): Static<typeof CallerKeyShape> | null {

@@ -84,6 +84,7 @@ describe('a caller without an organization', () => {
       organisation: null,
       balance: null,
       balance_note: expect.stringMatching(/^No credential was sent/),
+      own_tables: null,
       top_up_url: '/plans',
       as_of: '2026-11-20T12:00:00Z',
     });
@@ -178,6 +179,7 @@ describe('a caller with an organization', () => {
     expect(await account({ authorization: `Bearer ${await issuer.token({ organization })}` })).toMatchObject({
       tier: 'oauth',
       plan: 'pro',
+      own_tables: { tables_max: 5, bytes_max: 25_000_000 },
       lane: 'credit',
       organisation: { id: organization },
       balance: { available_qu: 5_000, low_balance_threshold_qu: 1_000, low_balance: false },
