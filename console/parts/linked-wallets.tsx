@@ -28,7 +28,7 @@ export function LinkedWallets({ profile, party }: LinkedWalletsProps) {
       </h2>
       <p class="note">
         With this wallet they {isPayee ? 'received' : 'paid'} <Money usd={together} /> on{' '}
-        {chains.map(chainText).join(', ')}. That they belong together is said by those in the last column.
+        {chains.map(chainText).join(', ')}. Who says that they belong together stands beside each.
       </p>
       <DataTable
         caption="Wallets that are said to be of the same seller"

@@ -1,5 +1,6 @@
 import { h } from 'preact';
 import { describe, expect, it } from 'vitest';
+import { Identicon } from '../../../console/components/identicon.tsx';
 import { LinkedWallets } from '../../../console/parts/linked-wallets.tsx';
 import type { Profile } from '../../../console/wire.ts';
 import { htmlOf, textOf } from '../../kit/drawn.ts';
@@ -20,6 +21,13 @@ const drawn = (linked: Profile['linked_wallets']): string => {
   const profile = { aggregates, linked_wallets: linked } as unknown as Profile; // all that is read
   return textOf(htmlOf(h(LinkedWallets, { profile, party: 'payee' })));
 };
+
+it('the picture of an account of Solana has a colour, and differs from that of another', () => {
+  const picture = (address: string) => htmlOf(h(Identicon, { address }));
+  const [one, other] = [picture(LINKED.wallet), picture('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')];
+  expect(one).not.toContain('NaN');
+  expect(one).not.toBe(other);
+});
 
 describe('other wallets of a seller', () => {
   it('add up with its own, say on which chains, and who says that they belong together', () => {
