@@ -32,7 +32,11 @@ export const known = (column: string): string => `nullIf(t.${column}, '')`;
 /** A word from a short list, stored once per block (LowCardinality). */
 export const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
 
-/** NULL where the token had no dollar value when the row was written. */
-export const USD = "if(t.usd_known, CAST(t.amount_usd, 'Decimal(38, 6)'), NULL)";
+export const dollars = (of: string): string => `CAST(${of}, 'Nullable(Decimal(38, 6))')`;
+/**
+ * NULL where the token had no dollar value when the row was written. The cast is the outer function: inside, the engine would compute it
+ * only for the rows that need it, and a scan take a fifth longer.
+ */
+export const USD = dollars('if(t.usd_known, t.amount_usd, NULL)');
 /** The tables store an unknown time as 1970. */
 export const timeOrNull = (column: string): string => `nullIf(t.${column}, toDateTime(0, 'UTC'))`;

@@ -1,6 +1,6 @@
 import { accountLiteral } from '../../engine/account.ts';
 import { channelSums } from '../../tables/channel-rows.ts';
-import { accountText, known, transactionText, USD, type ViewBody } from './body.ts';
+import { accountText, dollars, known, transactionText, USD, type ViewBody } from './body.ts';
 import { decimalsText, type PublicFacts } from './facts.ts';
 import { CHANNEL_TEXT, TIER } from './settlements.ts';
 
@@ -31,7 +31,7 @@ export function channelEventsBody(database: string, facts: PublicFacts): ViewBod
 export function channelsBody(published: string): ViewBody<'channels'> {
   const isBalanced = "t.units.1 >= t.units.4 OR (t.scheme = 'auth-capture' AND t.units.1 = 0)";
   const isEmptied = 't.units.1 < t.units.4';
-  const dollars = (of: string): string => `CAST(if(t.is_valued, ${of}, NULL), 'Nullable(Decimal(38, 6))')`;
+  const valued = (of: string): string => dollars(`if(t.is_valued, ${of}, NULL)`);
   return {
     columns: {
       asset_symbol: "CAST(t.symbol, 'LowCardinality(String)')",
@@ -40,10 +40,10 @@ export function channelsBody(published: string): ViewBody<'channels'> {
       paid: 't.units.2',
       returned: 't.units.3',
       balance: `CAST(if(${isBalanced}, if(${isEmptied}, t.units.1, toUInt256(t.units.1 - t.units.4)), NULL), 'Nullable(UInt256)')`,
-      deposited_usd: dollars('t.usd.1'),
-      paid_usd: dollars('t.usd.2'),
-      returned_usd: dollars('t.usd.3'),
-      balance_usd: dollars(`if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL)`),
+      deposited_usd: valued('t.usd.1'),
+      paid_usd: valued('t.usd.2'),
+      returned_usd: valued('t.usd.3'),
+      balance_usd: valued(`if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL)`),
     },
     from: `(
   SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,

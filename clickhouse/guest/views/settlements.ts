@@ -9,7 +9,7 @@ import {
 import { accountLiteral } from '../../engine/account.ts';
 import { plainColumns } from '../../tables/plain-settlements.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { accountText, known, transactionText, USD, type ViewBody, word } from './body.ts';
+import { accountText, dollars, known, transactionText, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
 /** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
@@ -60,6 +60,7 @@ export function settlementsBody({
   return {
     columns: {
       ...settlementColumns(facts, (address) => `'${address}'`),
+      amount_usd: dollars('t.amount_usd'),
       // Without a reported final block the value is 0, and blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
     },
@@ -71,7 +72,6 @@ export function settlementsBody({
 export function settlementColumns(facts: PublicFacts, stored: (address: Address) => string) {
   return {
     tx_hash: transactionText('tx_hash'),
-    amount_usd: USD,
     facilitator: known('facilitator'),
     evidence_probability: PROBABILITY,
     evidence_method: METHOD,
