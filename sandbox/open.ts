@@ -1,5 +1,6 @@
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/engine/databases.ts';
 import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
+import { createReader } from '../clickhouse/engine/http-engine.ts';
 import { shardsOf } from '../clickhouse/engine/nodes.ts';
 import { createQueryKiller } from '../clickhouse/engine/query-killer.ts';
 import { createGuest } from '../clickhouse/guest/engine.ts';
@@ -28,6 +29,7 @@ import { createSpareMemory } from './run/memory.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createResolve } from './run/planning.ts';
 import { createRun } from './run/run-query.ts';
+import { createConstants } from './run/table-constants.ts';
 import { createWatchdog, type Watchdog } from './run/watchdog.ts';
 import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
 
@@ -68,6 +70,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
+  const reader = createReader(access, log);
   const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access);
   const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
   const unread = unreadResults();
@@ -116,7 +119,10 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: inspectText,
     placeholders: ({ text, caller }) =>
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
-    run: createRun({ resolve, guest, admission, unread, memory, watchdog, secondsOf, log }),
+    run: createRun({
+      ...{ resolve, guest, admission, unread, memory, watchdog, secondsOf, log },
+      ...(access.cluster === undefined ? { constants: createConstants(reader) } : {}),
+    }),
     progress: (queryId) => killer.progress(queryId),
     estimate,
     suggest: createSuggest({
@@ -129,7 +135,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     // The log says why the check fails.
     check: () => settled(gate),
     async close() {
-      await Promise.all([guest, ...shards, killer, translator].map((part) => part.close()));
+      await Promise.all([guest, ...shards, killer, reader, translator].map((part) => part.close()));
     },
   };
 }
