@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../core/domain/snapshot.ts';
+import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { AttachedTable } from './http.ts';
 import type { Sql } from './sql.ts';
 
@@ -157,6 +158,8 @@ export interface GuestQuery extends GuestStatement {
   readonly written?: WrittenAs;
   /** The public tables as a snapshot has them; not on a cluster. */
   readonly asOf?: Snapshot;
+  /** Of a statement over `settlements` alone: what its view would have to look up. Not on a cluster. */
+  readonly constants?: TableConstants;
 }
 
 /** How the engine writes a result: nothing in it changes what the result holds. */

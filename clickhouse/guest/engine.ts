@@ -5,6 +5,7 @@ import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
 import { spillSettings } from './memory.ts';
 import { snapshotSettings } from './views/as-of.ts';
+import { currentSettings } from './views/current.ts';
 
 /** Filters out every row of the public tables, so the engine reads none, even for subqueries that it computes while planning. */
 const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
@@ -34,13 +35,17 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, ...more }, caller) {
+    query(
+      { name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, constants, ...more },
+      caller,
+    ) {
       const { attached = [], ...bounds } = more;
       const words = {
         query_id: queryId,
         ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
         ...written?.settings,
+        ...(constants === undefined ? {} : currentSettings(access.database, constants)),
         ...(asOf === undefined ? {} : snapshotSettings(access.database, asOf)),
         ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };

@@ -1,4 +1,5 @@
 import {
+  currentDatabaseOf,
   localDatabaseOf,
   publicDatabaseOf,
   snapshotDatabaseOf,
@@ -75,7 +76,9 @@ function boundsOf(name: string, isNode = false): string {
 export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
   const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
-  const databases = isCluster ? [tables, ...ofNodes] : [tables, snapshotDatabaseOf(database)];
+  const databases = isCluster
+    ? [tables, ...ofNodes]
+    : [tables, snapshotDatabaseOf(database), currentDatabaseOf(database)];
   const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
   // A node looks up the final block on the first shard, possibly as the guest.
   const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;

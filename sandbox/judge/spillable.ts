@@ -66,11 +66,10 @@ function distinctAsGroups({ isOutermost, listed, last, columns }: PlainSelect): 
   if (isOutermost || distinct === undefined || !isWord(distinct, 'DISTINCT')) return null;
   const items = itemsOf(list);
   const names = items.map(([name]) => name?.text ?? '');
-  const arePlain = items.every(([name, as, alias, ...more]) => {
-    const isAlias =
-      as === undefined || (isWord(as, 'AS') && alias !== undefined && !names.includes(bare(alias)));
-    return name !== undefined && columns.includes(name.text) && isAlias && more.length === 0;
-  });
+  const arePlain = items.every(
+    ([name, as, alias, ...more]) =>
+      name !== undefined && columns.includes(name.text) && more.length === 0 && isNewName(as, alias, columns),
+  );
   if (!arePlain) return null;
   return [
     { from: distinct.at, to: list[0]?.at ?? endOf(distinct), by: '' },
@@ -87,24 +86,28 @@ function itemsOf(list: readonly Token[]): readonly (readonly Token[])[] {
   return items;
 }
 
-const COUNTS = /^(uniqExact|countDistinct)$/;
+/** No alias, or one that hides no column: in WHERE it would stand in the column's place. */
+function isNewName(as: Token | undefined, alias: Token | undefined, columns: readonly string[]): boolean {
+  return as === undefined || (isWord(as, 'AS') && alias !== undefined && !columns.includes(bare(alias)));
+}
+
+/** The engine prints `COUNT(DISTINCT x)` as `COUNTDistinct(x)`. */
+const COUNTS = /^(uniqExact|[Cc][Oo][Uu][Nn][Tt]Distinct)$/;
 
 /** `SELECT uniqExact(a) FROM t` as a count of groups. Like uniqExact, it leaves out rows in which a value is NULL. */
 function countAsGroups({ listed, from, last, columns }: PlainSelect): Piece[] | null {
   const [name, open, ...rest] = listed;
   const close = rest.findIndex(({ kind }) => kind === 'ClosingRoundBracket');
-  if (name === undefined || open?.kind !== 'OpeningRoundBracket' || close === -1) return null;
-  const isDistinct = isWord(rest[0], 'DISTINCT');
-  if (isDistinct ? !/^count$/i.test(name.text) : !COUNTS.test(name.text)) return null;
-  const items = itemsOf(rest.slice(isDistinct ? 1 : 0, close));
+  if (name === undefined || !COUNTS.test(name.text) || open?.kind !== 'OpeningRoundBracket') return null;
+  const items = itemsOf(rest.slice(0, close));
   const names = items.map(([column]) => column?.text ?? '');
   if (!items.every(({ length }, at) => length === 1 && columns.includes(names[at] ?? ''))) return null;
   const [as, alias, ...more] = rest.slice(close + 1);
-  if (more.length > 0 || (as !== undefined && !(isWord(as, 'AS') && alias !== undefined))) return null;
+  if (more.length > 0 || !isNewName(as, alias, columns)) return null;
   // A name with a comma cannot be written.
   if (alias === undefined && names.length > 1) return null;
-  const shown = alias?.text ?? `\`${isDistinct ? 'countDistinct' : name.text}(${names.join('')})\``;
   const [first] = names;
+  const shown = alias?.text ?? `\`${name.text}(${first})\``;
   const counted =
     names.length === 1
       ? `count(${first})`

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { currentDatabaseOf } from '../../clickhouse/engine/databases.ts';
 import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import { ENGINE_OUTPUT, EXACT_OUTPUT } from '../../clickhouse/engine/output.ts';
 import { MEMORY_SHARES_MAX } from '../../clickhouse/guest/memory.ts';
@@ -63,6 +64,12 @@ export async function checkGuest(
     text: 'SELECT 1 FROM settlements LIMIT 0',
     maxSeconds: CHECK_SECONDS,
   });
+  if (cluster === undefined)
+    await guest.explain({
+      name: 'guest-reads-current',
+      text: `SELECT 1 FROM ${currentDatabaseOf(database)}.settlements LIMIT 0`,
+      maxSeconds: CHECK_SECONDS,
+    });
   await checkChangeable(guest, facts);
   if (cluster !== undefined) await checkNodeLimit(guest);
   await mustBeRefused(

@@ -8,6 +8,7 @@ import {
 import { MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { SQL_DISK_BYTES, type SqlTierId } from '../../core/domain/plan.ts';
+import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
 import { sha256Of } from '../../core/text.ts';
@@ -32,6 +33,7 @@ import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import type { SpareMemory } from './memory.ts';
 import { type FileResult, withMore } from './more-rows.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
+import type { Constants } from './table-constants.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */
@@ -50,6 +52,8 @@ export interface RunDeps {
   readonly resolve: Resolve;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly log: Pick<Log, 'error'>;
+  /** Absent on a cluster. */
+  readonly constants?: Constants;
 }
 
 /** The engine's names for the formats. */
@@ -69,11 +73,25 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
       { caller, text: accepted.text, load },
       signal,
       async (place, { memoryBytes }) => {
+        // Read meanwhile; never rejects.
+        const constants = needsConstants(query) ? deps.constants?.() : undefined;
         const prepared = await prepareIn(place, query, signal, deps);
-        return runIn({ place, shareBytes: memoryBytes }, prepared, signal, deps);
+        const given = { place, shareBytes: memoryBytes, constants: (await constants) ?? null };
+        return runIn(given, prepared, signal, deps);
       },
     );
   };
+}
+
+/** The database that has `settlements` with constants has no other table. */
+function needsConstants({ accepted: { tables }, asOf }: SandboxQuery): boolean {
+  return asOf === undefined && tables.length === 1 && tables[0] === 'settlements';
+}
+
+interface GivenToRun {
+  readonly place: Place;
+  readonly shareBytes: number;
+  readonly constants: TableConstants | null;
 }
 
 interface PreparedQuery {
@@ -119,7 +137,7 @@ function planFailureOf(error: unknown, query: SandboxQuery): Error {
 }
 
 async function runIn(
-  { place, shareBytes }: { readonly place: Place; readonly shareBytes: number },
+  { place, shareBytes, constants }: GivenToRun,
   prepared: PreparedQuery,
   signal: AbortSignal,
   { guest, admission, watchdog, unread, memory, secondsOf, log }: RunDeps,
@@ -152,6 +170,7 @@ async function runIn(
         maxSeconds,
         queryId,
         ...(query.asOf === undefined ? {} : { asOf: query.asOf }),
+        ...(constants === null ? {} : { constants }),
         ...formatOf(query, columns),
         maxRows: query.maxRows,
         heldInMemory: inMemory !== null,

@@ -1,4 +1,8 @@
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
+import {
+  currentDatabaseOf,
+  publicDatabaseOf,
+  snapshotDatabaseOf,
+} from '../../clickhouse/engine/databases.ts';
 import { CLUSTER_SETTINGS } from '../../clickhouse/engine/nodes.ts';
 import { REMOTE_MEMORY_BYTES } from '../../clickhouse/guest/memory.ts';
 import {
@@ -34,6 +38,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
     `GRANT ALL ON ${DATABASE}.*`,
     `GRANT ALL ON ${publicDatabaseOf(DATABASE)}.*`,
     `GRANT ALL ON ${snapshotDatabaseOf(DATABASE)}.*`,
+    `GRANT ALL ON ${currentDatabaseOf(DATABASE)}.*`,
     'GRANT TABLE ENGINE ON *',
     'GRANT KILL QUERY ON *.*',
     ...systemGrants(),

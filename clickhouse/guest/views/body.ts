@@ -1,4 +1,4 @@
-import type { PUBLIC_TABLES, PublicTableName } from '../../../core/domain/public-tables.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { expressions } from '../../engine/account.ts';
 
 /**
@@ -20,6 +20,21 @@ export type Expressions = Readonly<Partial<Record<string, string>>>;
 /** A column of a view: by its expression, or else the stored column of its name. */
 export function shownColumn(expressions: Expressions, name: string): string {
   return `${expressions[name] ?? `t.${name}`} AS ${name}`;
+}
+
+export const INVOKER = 'SQL SECURITY INVOKER';
+const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
+
+/** The statement that makes a public table as a view in a database. */
+export function viewStatementOf(
+  into: string,
+  name: PublicTableName,
+  { columns, from }: { readonly columns: Expressions; readonly from: string },
+  security: string = DEFINER,
+): string {
+  const listed = PUBLIC_TABLES[name].columns.map(({ name: column }) => shownColumn(columns, column));
+  return `CREATE OR REPLACE VIEW ${into}.${name} ${security} AS
+SELECT ${listed.join(', ')} FROM ${from}`;
 }
 
 type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];

@@ -51,7 +51,7 @@ const counts = fc.constantFrom(
   (list: string) => (list.includes(',') ? `uniqExact(${list}) AS u` : `uniqExact(${list})`),
   (list: string) => (list.includes(',') ? `count(DISTINCT ${list}) AS u` : `count(DISTINCT ${list})`),
   (list: string) => `COUNT(distinct ${list}) AS n`,
-  (list: string) => `countDistinct(${list}) AS payer`,
+  (list: string) => `countDistinct(${list}) AS wallets`,
 );
 const forms = fc.constantFrom(
   (count: string, rest: string) => `SELECT ${count} FROM settlements${rest}`,
@@ -109,6 +109,7 @@ describe('what stays as it is', () => {
     'SELECT count() FROM (SELECT DISTINCT payer FROM settlements UNION ALL SELECT payee FROM settlements)',
     'SELECT count() FROM (SELECT DISTINCT s.payer FROM settlements AS s JOIN wallets AS w ON w.address = s.payer)',
     'SELECT count() FROM settlements WHERE payer IN (SELECT DISTINCT payee FROM settlements)',
+    'SELECT uniqExact(payer) AS payee FROM settlements',
     'SELECT uniqExact(payer), count() FROM settlements',
     'SELECT chain, uniqExact(payer) FROM settlements GROUP BY chain',
     'SELECT uniqExact(lower(payer)) FROM settlements',
