@@ -143,10 +143,11 @@ function requestBody({ id, params, requestExamples, file }: AnyOperation, { sche
           : { examples: requestExamples }),
       },
       ...Object.fromEntries(
-        Object.keys(file?.media ?? {}).map((type) => [
-          type,
-          { schema: { type: 'string', format: 'binary' } },
-        ]),
+        Object.entries(file?.media ?? {}).map(([type, format]) => {
+          const example = file?.examples[format];
+          const schema = { type: 'string', format: 'binary' };
+          return [type, example === undefined ? { schema } : { schema, example }];
+        }),
       ),
     },
   };

@@ -28,6 +28,7 @@ import { checkReady, createIndexStates } from './index-state/index-state.ts';
 import { createRollups } from './index-state/rollups.ts';
 import { createSnapshots } from './index-state/snapshots.ts';
 import { createNames } from './names.ts';
+import type { TableDeps } from './own-tables.ts';
 import { createRankings } from './rankings/rankings.ts';
 import { createSavedAnswers } from './saved/answers.ts';
 import { readHorizon } from './settlements/changes.ts';
@@ -35,7 +36,6 @@ import { createTails, type TailTimes } from './settlements/tail.ts';
 import { createSharing } from './sharing.ts';
 import { metaNow } from './sql/as-of.ts';
 import { createKeptSql } from './sql/obtain.ts';
-import type { TableDeps } from './tables/own-tables.ts';
 
 /** A caller gets no answer that was begun longer before its request. */
 const JOINED_MAX_MS = 100;

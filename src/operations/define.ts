@@ -62,6 +62,8 @@ interface Wire<P extends Params, Output extends TObject, Other extends TObject> 
   readonly file?: {
     readonly field: string;
     readonly media: Readonly<Record<string, string>>;
+    /** Of a file of each format that is text. */
+    readonly examples: Readonly<Record<string, string>>;
     readonly bytesMax: number;
   };
   readonly output: Output;

@@ -7,7 +7,7 @@ import { fail } from '../../core/errors.ts';
 import type { OwnTableRecord } from '../accounts/own-table-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import type { KeptTable, KeptTables } from '../operations/tables/own-tables.ts';
+import type { KeptTable, KeptTables } from '../operations/own-tables.ts';
 
 /** Tables of organizations, answered from a control store, which holds their rows packed. */
 

@@ -17,10 +17,10 @@ import {
 import type { SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome } from '../answer.ts';
 import { defineOperation } from '../define.ts';
+import { type TableDeps, tablesOf } from '../own-tables.ts';
 import { invalid, type Param } from '../params.ts';
 import { SQL_PRICE, SQL_TIERS, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
 import { register } from '../register.ts';
-import { type TableDeps, tablesOf } from '../tables/own-tables.ts';
 import { warningsHeader } from './answer.ts';
 import { bounded } from './bounded-body.ts';
 import { boundsOf, unitsFor } from './bounds.ts';

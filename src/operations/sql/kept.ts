@@ -8,7 +8,7 @@ import { asUnavailable } from '../ask.ts';
 import type { OperationDeps } from '../deps.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import type { Meta } from '../meta.ts';
-import type { KeptTables } from '../tables/own-tables.ts';
+import type { KeptTables } from '../own-tables.ts';
 import { engineRequest, openAnswer, type SqlAnswerFacts } from './answer.ts';
 import type { KeptSql, Obtained } from './obtain.ts';
 import { type SqlWarning, sqlWarning } from './shapes.ts';

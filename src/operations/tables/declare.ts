@@ -11,11 +11,18 @@ import type { PlanId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import { UploadRefused } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
+import { type KeptTable, noSuchTable, ownerOf, type TableDeps } from '../own-tables.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, oneOf, TimeShape } from '../shapes.ts';
 import { asNotJudged } from '../sql/failures.ts';
-import { type KeptTable, noSuchTable, ownerOf, type TableDeps } from './own-tables.ts';
-import { rowsParam, tableNameParam, typesParam, UPLOAD_MEDIA, uploadFormatParam } from './params.ts';
+import {
+  rowsParam,
+  tableNameParam,
+  typesParam,
+  UPLOAD_EXAMPLES,
+  UPLOAD_MEDIA,
+  uploadFormatParam,
+} from './params.ts';
 
 /** Tables of an organization's own, which its SQL joins as `my.<name>`. */
 
@@ -75,7 +82,7 @@ export const putTable = defineOperation({
     method: 'PUT',
     path: '/tables/{name}',
     params: { name: tableNameParam, rows: rowsParam, format: uploadFormatParam, types: typesParam },
-    file: { field: 'rows', media: UPLOAD_MEDIA, bytesMax: OWN_TABLE_BYTES_MAX },
+    file: { field: 'rows', media: UPLOAD_MEDIA, examples: UPLOAD_EXAMPLES, bytesMax: OWN_TABLE_BYTES_MAX },
     output: Type.Object({
       outcome: oneOf(['created', 'replaced'], { title: 'PutTableOutcome' }),
       table: OwnTableShape,

@@ -37,12 +37,17 @@ export const UPLOAD_MEDIA: Readonly<Record<string, UploadFormat>> = {
   'application/vnd.apache.parquet': 'parquet',
 };
 
+export const UPLOAD_EXAMPLES = {
+  csv: 'wallet,label\n0x4020615294c913f045dc10f0a5cdebd86c280001,Exchange\n',
+  ndjson: '{"wallet":"0x4020615294c913f045dc10f0a5cdebd86c280001","label":"Exchange"}\n',
+} as const satisfies Partial<Record<UploadFormat, string>>;
+
 export const rowsParam: Param<Buffer> = {
   in: 'body',
   description: `The rows as one text in \`format\`: CSV begins with a line of names, NDJSON has an object on each line. A file is sent as the body itself, with its media type and \`types\` in the URL. At most ${OWN_TABLE_BYTES_MAX / 1e6} MB.`,
   required: true,
   schema: Type.String({ minLength: 1 }),
-  example: 'wallet,label\n0x4020615294c913f045dc10f0a5cdebd86c280001,Exchange\n',
+  example: UPLOAD_EXAMPLES.csv,
   read: (raw, name) => {
     const bytes = typeof raw === 'string' ? Buffer.from(raw) : raw;
     if (!Buffer.isBuffer(bytes) || bytes.length === 0)

@@ -1,9 +1,9 @@
-import { OWN_DATABASE, type OwnTableFacts } from '../../../core/domain/own-table.ts';
-import type { PlanId } from '../../../core/domain/plan.ts';
-import { fail } from '../../../core/errors.ts';
-import type { OwnTable } from '../../../sandbox/policy/own-tables.ts';
-import type { ReadTable } from '../../../sandbox/sandbox.ts';
-import type { Caller, OperationDeps } from '../deps.ts';
+import { OWN_DATABASE, type OwnTableFacts } from '../../core/domain/own-table.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { OwnTable } from '../../sandbox/policy/own-tables.ts';
+import type { ReadTable } from '../../sandbox/sandbox.ts';
+import type { Caller, OperationDeps } from './deps.ts';
 
 /** Tables of organizations as operations use them. Rejects with a `Failure`. */
 export interface KeptTables {
