@@ -1,9 +1,11 @@
+import { type Static, Type } from '@sinclair/typebox';
 import { OWN_DATABASE, type OwnTableFacts } from '../../core/domain/own-table.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { OwnTable } from '../../sandbox/policy/own-tables.ts';
 import type { ReadTable } from '../../sandbox/sandbox.ts';
 import type { Caller, OperationDeps } from './deps.ts';
+import { CountShape, nowText, TimeShape } from './shapes.ts';
 
 /** Tables of organizations as operations use them. Rejects with a `Failure`. */
 export interface KeptTables {
@@ -53,4 +55,27 @@ export function ownerOf({ organization }: Pick<Caller, 'organization'>): {
 
 export function noSuchTable(name: string): Error {
   return fail('table_not_found', { detail: `Your organization has no table ${OWN_DATABASE}.${name}.` });
+}
+
+export const OwnTableShape = Type.Object(
+  {
+    name: Type.String({ description: `As SQL names it: ${OWN_DATABASE}. and the name of its path.` }),
+    row_count: CountShape,
+    bytes: { ...CountShape, description: 'What it counts against the quota: its rows as they are kept.' },
+    columns: Type.Array(
+      Type.Object({ name: Type.String(), type: Type.String() }, { title: 'OwnTableColumn' }),
+    ),
+    updated_at: TimeShape,
+  },
+  { title: 'OwnTable' },
+);
+
+export function ownTableAnswer(table: KeptTable): Static<typeof OwnTableShape> {
+  return {
+    name: `${OWN_DATABASE}.${table.name}`,
+    row_count: table.rows,
+    bytes: table.bytes,
+    columns: table.columns.map(({ name, type }) => ({ name, type })),
+    updated_at: nowText(table.updatedAtMs),
+  };
 }

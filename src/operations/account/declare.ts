@@ -111,9 +111,12 @@ export const getAccount = defineOperation({
       sql_tiers: Type.Array(SqlTierShape, {
         description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
       }),
-      own_tables: orNull(Type.Object({ tables_max: CountShape, bytes_max: CountShape }), {
-        description: `What the tables of the organization may have together (\`PUT /v0/tables/{name}\`): ${OWN_TABLE_QUOTA_TEXT}.`,
-      }),
+      own_tables: orNull(
+        Type.Object({ tables_max: CountShape, bytes_max: CountShape }, { title: 'OwnTableLimits' }),
+        {
+          description: `What the tables of the organization may have together (\`PUT /v0/tables/{name}\`): ${OWN_TABLE_QUOTA_TEXT}.`,
+        },
+      ),
       top_up_url: Type.String(),
       as_of: TimeShape,
       summary: Type.String(),

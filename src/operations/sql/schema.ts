@@ -11,10 +11,9 @@ import type { PublicTableRows } from '../dataset.ts';
 import { defineOperation } from '../define.ts';
 import type { OperationDeps } from '../deps.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
-import { type TableDeps, tablesOf } from '../own-tables.ts';
+import { OwnTableShape, ownTableAnswer, type TableDeps, tablesOf } from '../own-tables.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';
 import { CountShape } from '../shapes.ts';
-import { OwnTableShape, ownTableAnswer } from '../tables/declare.ts';
 import {
   EVERYTHING,
   FUNCTIONS_SHOWN_MAX,

@@ -11,9 +11,16 @@ import type { PlanId } from '../../../core/domain/plan.ts';
 import { fail } from '../../../core/errors.ts';
 import { UploadRefused } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
-import { type KeptTable, noSuchTable, ownerOf, type TableDeps } from '../own-tables.ts';
+import {
+  type KeptTable,
+  noSuchTable,
+  OwnTableShape,
+  ownerOf,
+  ownTableAnswer,
+  type TableDeps,
+} from '../own-tables.ts';
 import { PRICES } from '../prices.ts';
-import { CountShape, nowText, oneOf, TimeShape } from '../shapes.ts';
+import { CountShape, oneOf } from '../shapes.ts';
 import { asNotJudged } from '../sql/failures.ts';
 import {
   rowsParam,
@@ -25,19 +32,6 @@ import {
 } from './params.ts';
 
 /** Tables of an organization's own, which its SQL joins as `my.<name>`. */
-
-export const OwnTableShape = Type.Object(
-  {
-    name: Type.String({ description: `As SQL names it: ${OWN_DATABASE}. and the name of its path.` }),
-    row_count: CountShape,
-    bytes: { ...CountShape, description: 'What it counts against the quota: its rows as they are kept.' },
-    columns: Type.Array(
-      Type.Object({ name: Type.String(), type: Type.String() }, { title: 'OwnTableColumn' }),
-    ),
-    updated_at: TimeShape,
-  },
-  { title: 'OwnTable' },
-);
 
 const QuotaShape = Type.Object(
   { tables: CountShape, tables_max: CountShape, bytes: CountShape, bytes_max: CountShape },
@@ -55,16 +49,6 @@ const EXAMPLE: Static<typeof OwnTableShape> = {
   updated_at: '2026-11-20T09:15:04Z',
 };
 const QUOTA_EXAMPLE = { tables: 1, tables_max: 5, bytes: 81, bytes_max: 25_000_000 };
-
-export function ownTableAnswer(table: KeptTable): Static<typeof OwnTableShape> {
-  return {
-    name: `${OWN_DATABASE}.${table.name}`,
-    row_count: table.rows,
-    bytes: table.bytes,
-    columns: table.columns.map(({ name, type }) => ({ name, type })),
-    updated_at: nowText(table.updatedAtMs),
-  };
-}
 
 function quotaAnswer(tables: readonly KeptTable[], plan: PlanId): Static<typeof QuotaShape> {
   const max = OWN_TABLE_QUOTAS[plan];
