@@ -15,8 +15,8 @@ import { createTypeCheck } from './dialects/type-check.ts';
 import { createVerdictCache, type InspectDeps, inspect, placeholdersIn } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
 import * as limits from './limits.ts';
-import { mayNameOwn, withOwnTables } from './policy/own-tables.ts';
-import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
+import { mayNameOwn } from './policy/own-tables.ts';
+import { loadPolicy, policyVersion, type SqlPolicy, withOwnTables } from './policy/policy.ts';
 import {
   type Admission,
   createAdmission,

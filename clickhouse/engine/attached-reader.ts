@@ -1,13 +1,6 @@
-import type { EngineAccess } from './engine.ts';
+import type { AttachedTable, EngineAccess } from './engine.ts';
 import { engineErrorOf, withinSeconds } from './error.ts';
-import {
-  type AttachedTable,
-  createEngineHttp,
-  isSuccess,
-  refusalOf,
-  type StreamedAnswer,
-  WHOLE_ANSWER,
-} from './http.ts';
+import { createEngineHttp, isSuccess, refusalOf, type StreamedAnswer, WHOLE_ANSWER } from './http.ts';
 import { EXACT_OUTPUT } from './output.ts';
 
 /** SELECTs over bytes that are sent along: results that are kept, written in another format. Reads none of our tables. */

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../core/domain/snapshot.ts';
 import type { TableConstants } from '../../core/domain/table-constants.ts';
-import type { AttachedTable } from './http.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -181,6 +180,15 @@ export interface GuestResult {
   readonly mediaType?: string;
   /** The content coding of `body`; absent without one. */
   readonly contentCoding?: string;
+}
+
+/** Bytes in a format of the engine, sent with a statement that reads them under the name. */
+export interface AttachedTable {
+  readonly name: string;
+  readonly format: string;
+  /** Names and types of its columns, as a table is declared. */
+  readonly structure: string;
+  readonly bytes: Buffer;
 }
 
 /** Figures from `X-ClickHouse-Summary`, sent once a query has ended or failed. */

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { parseError } from '@clickhouse/client';
 import { type Dispatcher, Pool } from 'undici';
-import type { EngineUser } from './engine.ts';
+import type { AttachedTable, EngineUser } from './engine.ts';
 
 /**
  * Plain HTTP to the engine, for many short statements. The client library waits for a timer before each request (its `sleep(0)`,
@@ -31,15 +31,6 @@ export interface HttpStatement {
   readonly acceptEncoding?: string;
   /** Data that the text reads as tables. */
   readonly attached?: readonly AttachedTable[];
-}
-
-/** Bytes in a format of the engine, sent with a statement that reads them under the name. */
-export interface AttachedTable {
-  readonly name: string;
-  readonly format: string;
-  /** Names and types of its columns, as a table is declared. */
-  readonly structure: string;
-  readonly bytes: Buffer;
 }
 
 export interface AnswerHead {

@@ -1,5 +1,4 @@
-import { attachedName, OWN_DATABASE, type OwnTableFacts } from '../../core/domain/own-table.ts';
-import type { SqlPolicy } from './policy.ts';
+import { OWN_DATABASE, type OwnTableFacts } from '../../core/domain/own-table.ts';
 
 /**
  * Tables of the caller's organization. Their rows are in no database of the engine: a statement gets those tables that its text names as
@@ -23,15 +22,4 @@ export const NO_OWN_TABLES: OwnTables = new Map();
 /** Whether a text or a value of its parameters can name an own table. */
 export function mayNameOwn(text: string, parameters: Readonly<Record<string, string>>): boolean {
   return [text, ...Object.values(parameters)].some((one) => one.includes(OWN_DATABASE));
-}
-
-/** The policy for a text whose caller has these tables. */
-export function withOwnTables(policy: SqlPolicy, tables: readonly OwnTable[]): SqlPolicy {
-  if (tables.length === 0) return policy;
-  const columns = tables.flatMap((table) => table.columns.map(({ name }) => name));
-  return {
-    ...policy,
-    columns: new Set([...policy.columns, ...columns]),
-    own: new Map(tables.map((table) => [attachedName(table), table])),
-  };
 }

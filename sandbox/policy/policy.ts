@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { attachedName } from '../../core/domain/own-table.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { refusalOf } from './function-policy.ts';
 import type { Work } from './function-work.ts';
-import type { OwnTables } from './own-tables.ts';
+import type { OwnTable, OwnTables } from './own-tables.ts';
 
 /** Table functions that make rows from their arguments and read nothing. Others read files, URLs or hidden tables. */
 export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
@@ -118,4 +119,15 @@ function bases(name: string, suffixes: readonly string[], depth = 1): string[] {
     .filter((suffix) => name.length > suffix.length && name.endsWith(suffix))
     .map((suffix) => name.slice(0, -suffix.length))
     .flatMap((base) => [base, ...bases(base, suffixes, depth + 1)]);
+}
+
+/** The policy for a text whose caller has these tables. */
+export function withOwnTables(policy: SqlPolicy, tables: readonly OwnTable[]): SqlPolicy {
+  if (tables.length === 0) return policy;
+  const columns = tables.flatMap((table) => table.columns.map(({ name }) => name));
+  return {
+    ...policy,
+    columns: new Set([...policy.columns, ...columns]),
+    own: new Map(tables.map((table) => [attachedName(table), table])),
+  };
 }

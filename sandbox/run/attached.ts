@@ -1,4 +1,4 @@
-import type { AttachedTable } from '../../clickhouse/engine/http.ts';
+import type { AttachedTable } from '../../clickhouse/engine/engine.ts';
 import { attachedName, OWN_DATABASE } from '../../core/domain/own-table.ts';
 import type { OwnTable } from '../policy/own-tables.ts';
 import { structureOf } from '../results/kept-form.ts';
