@@ -40,7 +40,7 @@ export interface SqlMethods {
    * Runs one SELECT and returns its rows, at most 10,000, with their columns. `Row` is the caller’s claim about the rows and is not checked.
    With `format: 'json_compact'` rows are arrays in the order of `columns`.
    *
-   * Costs 1 Query Unit for every started 5 seconds of engine time, never more than `maxQu`. An invalid query (`invalid_query`) and one
+   * Costs 1 Query Unit for every started 5 seconds of engine work, never more than `maxQu`. An invalid query (`invalid_query`) and one
    * that fails before it reads a row (`query_failed`) cost nothing.
    */
   sql<Row = SqlRow>(

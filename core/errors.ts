@@ -65,13 +65,14 @@ export const ERRORS = {
   payment_malformed: {
     status: 402,
     title: 'The payment cannot be read',
-    advice: 'Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature.',
+    advice:
+      'Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature, or on Solana a signed transaction.',
     retryable: false,
   },
   payment_invalid: {
     status: 402,
     title: 'The payment was rejected',
-    advice: 'Sign a new authorization for one of `accepts`; the same one fails again. Nothing was charged.',
+    advice: 'Sign a new payment for one of `accepts`; the same one fails again. Nothing was charged.',
     retryable: false,
   },
   payment_failed: {
@@ -311,7 +312,7 @@ export const ERRORS = {
     status: 502,
     title: 'Whether the payment settled is not known',
     advice:
-      'Do not sign a new payment yet. Send the same request with the same payment after `Retry-After`: once the chain shows the settlement, the call is answered. To check yourself, look up the nonce of the authorization on the chain.',
+      'Do not sign a new payment yet. Send the same request with the same payment after `Retry-After`: once the chain shows the settlement, the call is answered. To check yourself, look up the nonce of the authorization on the chain, on Solana the newest transactions of the payer.',
     retryable: true,
   },
   overloaded: {

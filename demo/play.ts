@@ -128,7 +128,7 @@ function partners(
   ClickHouse     ${clickhouseUrl} (for BI tools: any user, the API key as password, database default)
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
   Solana         ${solana.market.node.url} (plays devnet, and is indexed; agents pay sellers there too)
-  facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
+  facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address} and on Solana to ${solana.market.api})
   shops          ${shops.origin} (three of the directory’s endpoints that really sell)
   agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
   data and log   ${directory} (service.log)

@@ -59,7 +59,10 @@ export function serviceConfig(
     console: { visitorKey: options.visitorKey },
     payment: {
       facilitatorUrl: facilitatorUrl(options),
-      accept: [{ chain: CHAIN, payTo: world.cast.api.address }],
+      accept: [
+        { chain: CHAIN, payTo: world.cast.api.address },
+        { chain: market.network, payTo: market.api },
+      ],
     },
     chains: [
       {
@@ -128,9 +131,9 @@ function catalogueOf({
       ...[...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
         ({ address, name, resource }) => ({ chain, address, name, resource }),
       ),
-      ...market.sellers
-        .filter(({ catalogued }) => catalogued)
-        .map(({ address, name, resource }) => ({ chain: market.network, address, name, resource })),
+      ...[...market.sellers.filter(({ catalogued }) => catalogued), { ...api, address: market.api }].map(
+        ({ address, name, resource }) => ({ chain: market.network, address, name, resource }),
+      ),
       ...(history ? samplePayees(cast) : []),
     ],
     wellKnown: [host.origin, shops.origin],

@@ -21,7 +21,7 @@ import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.t
 import { openShops, type Shops } from './shops/shops.ts';
 import type { TillOptions } from './shops/till.ts';
 import { createSolanaLive, type SolanaLive } from './solana/live.ts';
-import { type SolanaMarket, startSolanaMarket } from './solana/market.ts';
+import { type SolanaMarket, solanaAccounts, startSolanaMarket } from './solana/market.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -99,7 +99,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
   const traffic = await makeTraffic(world, { seed });
   const host = await owned(cleanups, startCardHost());
-  const identities = createIdentities(world.cast, { seed, host });
+  const accounts = await solanaAccounts(seed, world.cast.merchants);
+  const identities = createIdentities(world.cast, { seed, host, accounts });
   await writeHistory({ ...options, world, traffic, identities, blocks });
   const historyHead = traffic.head.number;
   const market = await marketOpening;
@@ -137,7 +138,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     chain,
     traffic,
     identities,
-    solana: createSolanaLive(market, facilitator.url),
+    solana: createSolanaLive(market, [() => market.buyCall(service.url), () => market.buy(facilitator.url)]),
     facilitatorUrl: facilitator.url,
     clickhouseUrl: `http://127.0.0.1:${ports.clickhousePort}`,
     shops,

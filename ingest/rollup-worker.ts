@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine/engine.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
+import type { Window } from '../core/domain/window.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import { formatDuration } from './follow/status-report.ts';
@@ -46,6 +47,8 @@ export async function runRollupWorker(deps: {
   readonly terminal: ((line: string) => void) | null;
   /** Null or absent where no metrics are served. */
   readonly meter?: Meter | null;
+  /** Whether callers read the ranking of a window; absent where this process is not told. */
+  readonly isRead?: (window: Window) => boolean;
 }): Promise<void> {
   const { config, writer, shards = [], log, signal, clock, meter } = deps;
   const chains = config.chains.map(({ chain }) => chain);

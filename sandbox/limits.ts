@@ -1,3 +1,4 @@
+import { queriesAtOnce } from '../clickhouse/guest/memory.ts';
 import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest/settings.ts';
 import type { PlaceLimits } from '../core/process/places.ts';
 
@@ -5,7 +6,7 @@ import type { PlaceLimits } from '../core/process/places.ts';
 
 /** Concurrent queries on a machine with `cores`; queries of the longer tiers always leave one core to the others. */
 export function placesOf(cores: number): Pick<PlaceLimits, 'cores' | 'all' | 'heavy'> {
-  return { cores, all: Math.max(2, cores), heavy: Math.max(1, cores - 1) };
+  return { cores, all: queriesAtOnce(cores), heavy: Math.max(1, cores - 1) };
 }
 
 /** Waiting queries, of all callers and per caller. */

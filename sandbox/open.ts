@@ -1,6 +1,7 @@
 import { createAttachedReader } from '../clickhouse/engine/attached-reader.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/engine/databases.ts';
 import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
+import { createReader } from '../clickhouse/engine/http-engine.ts';
 import { shardsOf } from '../clickhouse/engine/nodes.ts';
 import { createQueryKiller } from '../clickhouse/engine/query-killer.ts';
 import { createGuest } from '../clickhouse/guest/engine.ts';
@@ -26,10 +27,12 @@ import {
 import { createEstimate } from './run/estimate.ts';
 import { createFreeTime } from './run/free-time.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
+import { createSpareMemory } from './run/memory.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createResolve } from './run/planning.ts';
 import { createReadUpload } from './run/read-upload.ts';
 import { createRun } from './run/run-query.ts';
+import { createConstants } from './run/table-constants.ts';
 import { createWatchdog, type Watchdog } from './run/watchdog.ts';
 import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
 
@@ -70,7 +73,8 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
-  const reader = createAttachedReader(access);
+  const uploads = createAttachedReader(access);
+  const reader = createReader(access, log);
   const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access);
   const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
   const unread = unreadResults();
@@ -86,7 +90,10 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const watchdog = openWatchdog(options, killer);
   const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
   const resolve = createResolve({ guest, policy: { ...policy, databases } });
-  const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  const memory = {
+    held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
+    spare: createSpareMemory(limits.placesOf(options.cores).all),
+  };
   const parser = createEngineParser(guest);
   const ofCatalogue = cataloguePolicy(policy);
   const introspection = createIntrospection({
@@ -116,10 +123,13 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: inspectText,
     placeholders: ({ text, caller }) =>
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
-    run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    run: createRun({
+      ...{ resolve, guest, admission, unread, memory, watchdog, secondsOf, log },
+      ...(access.cluster === undefined ? { constants: createConstants(reader) } : {}),
+    }),
     progress: (queryId) => killer.progress(queryId),
     estimate,
-    readUpload: createReadUpload({ reader, admission }),
+    readUpload: createReadUpload({ reader: uploads, admission }),
     suggest: createSuggest({
       translator,
       inspect: inspectText,
@@ -130,8 +140,8 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     // The log says why the check fails.
     check: () => settled(gate),
     async close() {
-      reader.close();
-      await Promise.all([guest, ...shards, killer, translator].map((part) => part.close()));
+      uploads.close();
+      await Promise.all([guest, ...shards, killer, reader, translator].map((part) => part.close()));
     },
   };
 }

@@ -147,8 +147,10 @@ export interface SandboxQuery {
 
 /** What a run took, as the engine counted it. */
 export interface RunFigures {
-  /** Engine time, which is charged; excludes the wait for a turn. */
+  /** Engine time; excludes the wait for a turn. */
   readonly engineMs: number;
+  /** What is charged of it: without the time in which the query's threads waited for cores or for the disk. */
+  readonly chargedMs: number;
   readonly rowsRead: number;
   readonly bytesRead: number;
   readonly memoryBytes: number;
@@ -179,6 +181,10 @@ export interface Estimate {
   /** Rows that its joins make, as far as the plan tells, and at most; infinite where the plan bounds none. */
   readonly rowsJoined: number;
   readonly rowsJoinedMax: number;
+  /** Rows that its joins without equal columns make of what is read. */
+  readonly rowsCrossed: number;
+  /** What an operator that cannot go on disk may hold, in shares of memory (clickhouse/guest/memory.ts). */
+  readonly heldShares: number;
   /** Public tables that are read without using their keys, and those without a condition on time. */
   readonly withoutKey: readonly string[];
   readonly withoutTime: readonly string[];
@@ -211,6 +217,7 @@ export class UploadRefused extends Error {
 export const QUERY_FAILURES = {
   timeout: 'It ran longer than its tier, or its `max_qu`, allows.',
   memory: 'It needed more memory than a query may use.',
+  disk: 'What did not fit into its memory needed more disk than a query of its tier may use.',
   rows_read: 'It read more rows than a query may read.',
   result_size: 'Its result is larger than a query may give.',
   too_complex: 'It is too large or too deeply nested for the engine.',
@@ -299,12 +306,12 @@ export class SandboxBusy extends Error {
 
 /** The caller left, and the engine has been sent a KILL. */
 export class QueryAbandoned extends Error {
-  /** Its usage until then; null if it had not begun. */
-  readonly engineMs: number | null;
+  /** What is charged of its time until then; null if it had not begun. */
+  readonly chargedMs: number | null;
 
-  constructor(engineMs: number | null) {
+  constructor(chargedMs: number | null) {
     super('the caller left while the query ran');
     this.name = 'QueryAbandoned';
-    this.engineMs = engineMs;
+    this.chargedMs = chargedMs;
   }
 }

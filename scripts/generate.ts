@@ -25,6 +25,7 @@ import { paymentStagesPage } from './reference/payment-stages.ts';
 import { processMemoryBlock } from './reference/process-memory.ts';
 import { rankingsBlock } from './reference/rankings.ts';
 import {
+  queryMemoryBlock,
   sqlAnswersPage,
   sqlFormatsBlock,
   sqlFunctionsPage,
@@ -68,6 +69,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'sql-formats': sqlFormatsBlock,
   'sql-tables': sqlTablesBlock,
   'sql-tiers': sqlTiersBlock,
+  'query-memory': queryMemoryBlock,
 };
 
 function fillBlocks(path: string): string {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 
 /**
  * `npm test` runs the static checks and the first ring of tests (test/kit/rings.ts) side by side. `npm run test:all` installs what single tests
- * drive (scripts/install-peers.mjs) and does the same with every test; with `-- --write-long-files` it writes test/kit/long-files.json from
+ * drive (scripts/install-peers.mjs) and does the same with every test; with `-- --shard=1/6` it runs a sixth of the tests and no checks; with `-- --write-long-files` it writes test/kit/long-files.json from
  * how long each file took. What stands behind `npm test --` goes to vitest over all files, and
  * the checks are left out.
  */

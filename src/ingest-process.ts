@@ -8,6 +8,7 @@ import { readBootstrap } from '../core/process/child-process.ts';
 import { WORKER_LOOP_LIMIT_MS, watchLoop } from '../core/process/watch-loop.ts';
 import { runRollupWorker } from '../ingest/rollup-worker.ts';
 import { runIngest } from '../ingest/worker.ts';
+import { createRankingsRead } from './asked-rankings.ts';
 import { openObservation, WORKER_PORT_OFFSET } from './observe/open.ts';
 
 /**
@@ -29,7 +30,10 @@ const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stopping.abort());
 
 // The parent of this process made the JSON from the same types; nothing else can write to the pipe.
-const { config, access, version, terminal } = await readBootstrap((json) => json as IngestBootstrap);
+const rankingsRead = createRankingsRead(systemClock);
+const { config, access, version, terminal } = await readBootstrap((json) => json as IngestBootstrap, {
+  onLine: rankingsRead.hear,
+});
 const log = createLog(config.logLevel, 'ingest', standardError(terminal));
 const observation = await openObservation({
   config,
@@ -58,7 +62,7 @@ watchLoop({
   limitMs: WORKER_LOOP_LIMIT_MS,
   marks: null,
 });
-const parts = [runIngest(deps), runRollupWorker({ ...deps, shards })];
+const parts = [runIngest(deps), runRollupWorker({ ...deps, shards, isRead: rankingsRead.isRead })];
 try {
   await Promise.all(parts);
 } catch (error) {

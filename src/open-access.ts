@@ -12,12 +12,12 @@ import type { Gate } from './gate/gate.ts';
 import { createUsageRecorder, type UsageRecorder } from './gate/usage.ts';
 import type { Accounts } from './operations/create-deps.ts';
 import { createAccounts } from './organizations/accounts.ts';
-import { openConfirmers } from './payment/confirm.ts';
 import { createHttpFacilitator, type Facilitator } from './payment/facilitator.ts';
+import { createFacilitatorSigners } from './payment/facilitator-signers.ts';
 import { createPaymentLane, type PaymentLaneDeps } from './payment/lane.ts';
+import { openConfirmers } from './payment/open-confirmers.ts';
 import type { IsFaultyToken, PaymentLane, TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/settle.ts';
-import { createUptoSigners } from './payment/upto-signers.ts';
 
 /** All that a call passes before its operation runs (credentials, limits, charging), built from the configuration. */
 export interface Access {
@@ -106,7 +106,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
 /** Null where no facilitator is configured. */
 function openLane(
   { payment }: AccessParts['config'],
-  parts: Omit<PaymentLaneDeps, 'config' | 'facilitator' | 'uptoSigners'>,
+  parts: Omit<PaymentLaneDeps, 'config' | 'facilitator' | 'signers'>,
   observe: AccessParts['observe'],
 ): ReturnType<typeof createPaymentLane> | null {
   if (payment.facilitatorUrl === null) return null;
@@ -116,8 +116,8 @@ function openLane(
     settleTimeoutMs: payment.settleTimeoutSeconds * 1_000,
   });
   const facilitator = observe?.facilitator(plain) ?? plain;
-  const uptoSigners = createUptoSigners({ ...parts, facilitator });
+  const signers = createFacilitatorSigners({ ...parts, facilitator });
   // Not awaited: ceilings are offered once it has answered.
-  void uptoSigners.refresh();
-  return createPaymentLane({ ...parts, config: payment, facilitator, uptoSigners });
+  void signers.refresh();
+  return createPaymentLane({ ...parts, config: payment, facilitator, signers });
 }

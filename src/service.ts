@@ -24,6 +24,7 @@ import { untilAcknowledged } from '../ingest/write/batch-writer.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
 import { openControlStore } from './accounts/open.ts';
 import type { ControlStore } from './accounts/store.ts';
+import { tellingReader } from './asked-rankings.ts';
 import { makeEngineHome, remoteAccess } from './attach-engine.ts';
 import { checkTokensAtStart } from './check-tokens.ts';
 import { buildApp } from './http/app.ts';
@@ -92,18 +93,19 @@ export async function startService(deps: {
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
     let isPrepared = false;
+    let worker: SupervisedChild | undefined;
     const api = isWorkerOnly(config)
       ? null
       : await openApi(
           {
             ...{ config, log, version, observation, drain, signal: stopping.signal },
             isPrepared: () => isPrepared,
+            tellWorker: (line) => worker?.tell(line),
             ...(marks && { marks }),
           },
           engine,
           cleanups,
         );
-    let worker: SupervisedChild | undefined;
     const prepared = prepare({ config, log, observation }, engine.access, stopping.signal, cleanups)
       .then(async () => {
         isPrepared = true;
@@ -174,6 +176,7 @@ async function openApi(
     readonly drain: Drain;
     readonly signal: AbortSignal;
     readonly isPrepared: () => boolean;
+    readonly tellWorker: (line: string) => void;
     readonly marks?: RequestMarks;
   },
   { access: plain, restart, walls }: OpenEngine,
@@ -183,7 +186,7 @@ async function openApi(
   const access = observation.access(plain);
   const unseen = createReader(access, log, restart === null ? 0 : ENGINE_OUTAGE_MAX_MS);
   cleanups.push(() => unseen.close());
-  const reader = observation.engine(unseen, 'reader');
+  const reader = tellingReader(observation.engine(unseen, 'reader'), deps.tellWorker, systemClock);
   const store = observed.observedStore(observation, openControlStore(deps));
   cleanups.push(() => store.close());
   const { sweeper, ...gated } = openAccess(

@@ -21,6 +21,8 @@ export interface Postgres {
   copyInto(script: readonly string[], body: ReadableStream<Uint8Array>): Promise<void>;
   /** Stops it and gives its disk space back. */
   remove(): Promise<void>;
+  /** How another program connects, in libpq's variables. */
+  readonly environment: { readonly PGHOST: string; readonly PGUSER: string; readonly PGDATABASE: string };
 }
 
 /** A statement without its semicolon, with $1, $2, … and their literals, quoted as SQL wants them. */
@@ -83,7 +85,7 @@ export async function startPostgres(workspace: Workspace): Promise<Postgres> {
   });
   await Promise.race([died, waitUntil('PostgreSQL answers', isReady, READY_TIMEOUT_MS)]);
   const copyRows: Postgres['copyInto'] = (script, body) => copyInto(environment, script, body);
-  return { ask: openSession(workspace, environment), copyInto: copyRows, remove };
+  return { ask: openSession(workspace, environment), copyInto: copyRows, remove, environment };
 }
 
 /**

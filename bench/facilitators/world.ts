@@ -193,7 +193,7 @@ function createPayments(draw: Draw, { now }: WorldOptions): Payments {
       const [blockNumber, amount] = [rows.length + 1, BigInt(draw.between(1_000, 5_000_000))];
       rows.push({
         ...{ chain, blockNumber, logIndex: 1, relayer, payer, payee, asset: USDC, assetSymbol: 'USDC' },
-        ...{ amount, amountUsdMicros: amount, usdKnown: true, feeAmount: 0n, channel: NO_CHANNEL },
+        ...{ amount, amountUsdMicros: amount, usdKnown: true, feeAmount: 0n, channel: NO_CHANNEL, memo: '' },
         blockTime: now - draw.between(1, (PROPOSAL_DAYS - 1) * DAY_SECONDS),
         txHash: hashOf(blockNumber),
         facilitator: '',

@@ -5,19 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../core/process/free-port.ts';
 import { type ChainHistory, sharedHistory } from '../lab/chain-history.ts';
 import { fetchOnly, type IndexedIn, type Indexer, ourWorker, recordWorker } from '../lab/indexers.ts';
-import { attempt, type Figure, inTurn, median, seconds, shown } from '../lab/measure.ts';
+import { attempt, type Figure, inTurn, judged, median, seconds, shown } from '../lab/measure.ts';
 import { installPeer, startProcess } from '../lab/processes.ts';
 import type { BenchContext, BenchPart } from '../lab/run.ts';
+import { envioIndexer } from './envio-indexer.ts';
 
 const SETTLEMENTS = { full: 100_000, quick: 10_000 };
 const ROUNDS = { full: 3, quick: 2 };
 const PONDER_GOAL = 10;
+const ENVIO_GOAL = 2;
 const FETCH_ONLY_GOAL = 1.5;
 
 /** From a node's first answer to served rows, against Ponder and against a reader that discards the answers. */
 export const endToEnd: BenchPart = {
   name: 'end-to-end',
-  summary: 'index a chain from anvil against Ponder, and against only fetching the same answers',
+  summary: 'index a chain from anvil against Ponder and Envio, and against only fetching the same answers',
   async run(context) {
     const { workspace, sized, say } = context;
     const history = await sharedHistory(context);
@@ -38,6 +40,10 @@ export const endToEnd: BenchPart = {
       const indexer = ponderIndexer(context, history);
       return indexer === null ? Number.NaN : (await indexer.index()).syncMs;
     });
+    const envio = await attempt('end-to-end-envio', { figures, say }, async () => {
+      const indexer = envioIndexer(context, history);
+      return indexer === null ? Number.NaN : (await indexer.index()).syncMs;
+    });
     const overFetching = own / fetching;
     const overPonder = (ponder ?? Number.NaN) / own;
     // One of the two goals suffices: both lines are ok when either holds, so that the exit code is right.
@@ -48,6 +54,12 @@ export const endToEnd: BenchPart = {
       figures.push(
         rate('end-to-end-ponder', overPonder * own),
         against('end-to-end-against-ponder', overPonder, `>=${PONDER_GOAL}|fetch<=${FETCH_ONLY_GOAL}`),
+      );
+    const overEnvio = (envio ?? Number.NaN) / own;
+    if (overEnvio > 0)
+      figures.push(
+        rate('end-to-end-envio', overEnvio * own),
+        judged('end-to-end-against-envio', overEnvio, 'x', '>=', ENVIO_GOAL),
       );
     const goal = `<=${FETCH_ONLY_GOAL}|ponder>=${PONDER_GOAL}`;
     return [

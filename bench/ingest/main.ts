@@ -9,6 +9,7 @@ import { localChain, type ServiceProcess, serviceConfig, startService } from '..
 import { decode } from './decode.ts';
 import { endToEnd } from './end-to-end.ts';
 import { history } from './history.ts';
+import { solana } from './solana.ts';
 import { writePath } from './write-path.ts';
 
 const SETTLEMENTS = { full: 100_000, quick: 20_000 };
@@ -103,5 +104,5 @@ await runBench({
   name: 'ingest',
   description:
     'The way of a settlement from the node’s answer to the served row, each step against a peer or a bound.',
-  parts: [decode, writePath, endToEnd, history, apiLag],
+  parts: [decode, writePath, endToEnd, history, solana, apiLag],
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, address } from '../../core/domain/account.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';
 import { callBatch, MULTICALL3, mintUsdc } from '../../demo/chain/deploy-usdc.ts';
@@ -17,6 +18,8 @@ export interface ChainHistory {
   range(): { readonly from: number; readonly to: number };
   /** Adds settlements until there are this many, then mines enough blocks to make them final. */
   growTo(settlements: number): Promise<void>;
+  /** Mines a block of so many settlements again and again at the pace of the clock, until it is stopped. */
+  goOn(settlementsPerBlock: number, blockSeconds: number): { stop(): Promise<void> };
 }
 
 /** The most settlements that any part asks for: decides how far back the chain begins. */
@@ -75,6 +78,24 @@ export const sharedHistory = once(async ({ workspace, say, sized }): Promise<Cha
       const newest = await chain.rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
       time = Number(newest.timestamp);
       say(`chain history: ${count} settlements in blocks ${from} to ${to}`);
+    },
+    goOn(settlementsPerBlock, blockSeconds) {
+      const ending = new AbortController();
+      const mining = (async () => {
+        while (!ending.signal.aborted) {
+          await chain.sender.sendAll(nextBlock(settlementsPerBlock));
+          await mine(chain.rpc, Math.max(time + 1, Math.floor(Date.now() / 1_000)));
+          time = Math.max(time + 1, Math.floor(Date.now() / 1_000));
+          count += settlementsPerBlock;
+          await sleep(blockSeconds * 1_000, undefined, { signal: ending.signal }).catch(() => undefined);
+        }
+      })();
+      return {
+        stop() {
+          ending.abort();
+          return mining;
+        },
+      };
     },
   };
 });

@@ -9,6 +9,7 @@ import type { Workspace } from './run.ts';
 
 /** A program that must not outlive the bench: the kernel ends it with us, the workspace at the end. */
 interface BenchProcess {
+  readonly pid: number | undefined;
   /** Settles with the exit code once the process has ended. */
   readonly exited: Promise<number>;
   /** Its last lines of output, from both streams. */
@@ -62,7 +63,7 @@ export function startProcess(workspace: Workspace, options: ProcessOptions): Ben
     await exited;
   };
   workspace.defer(stop);
-  return { exited, lastLines: () => lines, write: (text) => child.stdin.write(text), stop };
+  return { pid: child.pid, exited, lastLines: () => lines, write: (text) => child.stdin.write(text), stop };
 }
 
 /** A Node program of ours that answers a line of JSON with a line of JSON. */

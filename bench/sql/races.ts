@@ -8,6 +8,7 @@ const SCAN_RATIO_GOAL = 1.5;
 const SCAN_ROUNDS = { full: 5, quick: 3 };
 
 const SCANS = {
+  count: 'SELECT count() FROM {}',
   'usd-by-chain': 'SELECT chain, count(), sum(amount_usd) FROM {} GROUP BY chain ORDER BY chain',
   'usd-by-day': 'SELECT toDate(block_time) AS day, sum(amount_usd) FROM {} GROUP BY day ORDER BY day',
   'proven-share':
@@ -18,6 +19,9 @@ const SCANS = {
   'self-payments':
     'SELECT facilitator, countIf(is_self_payment), max(amount_usd) FROM {} GROUP BY facilitator ORDER BY facilitator',
 } as const;
+
+const COUNT = 'scan-count';
+const COUNT_GOAL_MS = 8;
 
 /** Full scans through the public view against the same question on a plain copy of its rows, both as the guest. */
 export async function measureScans(context: BenchContext): Promise<Figure[]> {
@@ -32,6 +36,12 @@ export async function measureScans(context: BenchContext): Promise<Figure[]> {
     if (new Set([...race.view, ...race.plain].map(({ digest }) => digest)).size !== 1)
       throw new Error('the view and the copy answer differently');
     const ms = (answers: readonly SqlAnswer[]): number => median(answers.map((answer) => answer.ms));
+    // The engine answers it over a plain table without reading.
+    if (name === COUNT)
+      return [
+        shown(`${name}-p50`, ms(race.view), 'ms'),
+        judged(`${name}-over-plain`, ms(race.view) - ms(race.plain), 'ms', '<=', COUNT_GOAL_MS),
+      ];
     return [
       shown(`${name}-p50`, ms(race.view), 'ms'),
       judged(`${name}-against-plain`, ms(race.view) / ms(race.plain), 'x', '<=', SCAN_RATIO_GOAL),

@@ -7,6 +7,7 @@ import { freePort } from '../../core/process/free-port.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../core/process/supervise.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { EngineAccess } from '../engine/engine.ts';
+import { engineMegabytes } from '../guest/memory.ts';
 import { type EngineDirectory, makeEngineDirectory, removeAccessFile, writeAccessFile } from './directory.ts';
 import { engineProgram } from './files.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
@@ -26,7 +27,8 @@ export interface EmbeddedEngineOptions {
   /** The engine's own directory, created if missing. One engine at a time. */
   readonly dataDir: string;
   readonly database: string;
-  readonly maxMemoryMegabytes: number;
+  /** Null: by the memory of the machine. */
+  readonly maxMemoryMegabytes: number | null;
   /** Loopback port; a free one when absent. It stays the same across restarts. */
   readonly httpPort?: number;
   readonly nice?: number;
@@ -201,7 +203,7 @@ function prepareDirectory(
       database: options.database,
       users,
       queryPath,
-      limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
+      limits: { maxMemoryMegabytes: engineMegabytes(options.maxMemoryMegabytes) },
       readerDatabases: options.readerDatabases ?? databasesOf(options),
       queryLog: options.queryLog ?? false,
       cluster: options.node ?? null,

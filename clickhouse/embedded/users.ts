@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { EngineUser } from '../engine/engine.ts';
 import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
+import { guestMemoryBytes } from '../guest/memory.ts';
 import {
   guestChangeable,
-  guestMemoryBytes,
   guestSettings,
   PARAMETER_MAX_BYTES,
   RESULT_READ_MAX_SECONDS,
@@ -128,7 +129,7 @@ ${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.
 
 /** Pins the guest's settings, except the few that it may lower for a query. */
 function guestProfile(serverBytes: number, isNode: boolean): string {
-  const memoryBytes = guestMemoryBytes(serverBytes);
+  const memoryBytes = guestMemoryBytes(serverBytes, availableParallelism());
   const bounds = Object.entries(guestChangeable(memoryBytes, isNode)).map(
     ([name, range]) => `<${name}><changeable_in_readonly/>${elements(range ?? {})}</${name}>`,
   );
@@ -184,15 +185,34 @@ function remoteServersXml({
 
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
+/**
+ * Each insert is on disk before it is acknowledged. At the tip a table gets a part a second; by default the engine merges any two to five of
+ * them with all that a small table holds.
+ */
+const MERGE_TREE = {
+  fsync_after_insert: 1,
+  fsync_part_directory: 1,
+  min_parts_to_merge_at_once: 10,
+} as const;
+
+/** Of the disk that is free at the start: rows and merges need the rest. All queries share it. */
+const TEMPORARY_DISK_SHARE = 1 / 4;
+
+function temporaryMaxBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return Math.floor(bavail * bsize * TEMPORARY_DISK_SHARE);
+}
+
 /** Small caches for a machine with two cores and four gigabytes; the defaults assume a dedicated server. */
 function configXml(
-  { limits, queryPath, queryLog, cluster, backupsDir }: EngineFiles,
+  { directory, limits, queryPath, queryLog, cluster, backupsDir }: EngineFiles,
   usersFile: string,
 ): string {
   return `<clickhouse>
 <users_config>${escapeXml(usersFile)}</users_config>
 ${elements({
   max_server_memory_usage: limits.maxMemoryMegabytes * MEBIBYTE,
+  max_temporary_data_on_disk_size: temporaryMaxBytes(directory),
   max_concurrent_queries: 100,
   mark_cache_size: 256 * MEBIBYTE,
   index_mark_cache_size: 64 * MEBIBYTE,
@@ -206,7 +226,7 @@ ${elements({
 ${cluster === null ? '' : remoteServersXml(cluster)}
 <storage_configuration><disks><backups><type>local</type><path>${escapeXml(backupsDir)}/</path></backups></disks></storage_configuration>
 <backups>${elements({ allowed_disk: 'backups' })}</backups>
-<merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>
+<merge_tree>${elements(MERGE_TREE)}</merge_tree>
 <access_control_improvements>${elements({
     select_from_system_db_requires_grant: 'true',
     select_from_information_schema_requires_grant: 'true',

@@ -27,6 +27,9 @@ export const expressions = {
     `if(length(${column}) = 20, ${hexText(column)}, base58Encode(${column}))`,
   transactionText: (column: string): string =>
     `if(length(${column}) = 32, ${hexText(column)}, base58Encode(${column}))`,
+  /** The bytes of a text, of a hex or a base58 account; none of another text. */
+  accountBytes: (text: string): string =>
+    `if(startsWith(${text}, '0x'), unhex(substring(${text}, 3)), tryBase58Decode(${text}))`,
   /** Of bytes that are no account: hashes of blocks and files, data of logs. */
   hashText: hexText,
   noAccount: bytesOfHex('0'.repeat(40)),

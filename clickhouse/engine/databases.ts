@@ -8,6 +8,11 @@ export function snapshotDatabaseOf(database: string): string {
   return `${publicDatabaseOf(database)}_as_of`;
 }
 
+/** The public table `settlements` for statements that bring its constants along (clickhouse/guest/views/current.ts). */
+export function currentDatabaseOf(database: string): string {
+  return `${publicDatabaseOf(database)}_current`;
+}
+
 /** On a cluster: views of the public tables, for statements that the engine cannot distribute. */
 export function viewedDatabaseOf(database: string): string {
   return `${publicDatabaseOf(database)}_views`;

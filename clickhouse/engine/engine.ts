@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../core/domain/snapshot.ts';
+import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { AttachedTable } from './http.ts';
 import type { Sql } from './sql.ts';
 
@@ -128,7 +129,12 @@ export interface QueryKiller {
 /** What a running query has done so far. */
 export interface QueryProgress {
   readonly readRows: number;
+  /** As far as the engine knows: a join or a subquery may add more. */
+  readonly totalRows: number;
   readonly elapsedMs: number;
+  /** Of all threads, on the node where they worked most; 0 where the engine does not count it. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
 }
 
 export interface GuestQuery extends GuestStatement {
@@ -142,14 +148,18 @@ export interface GuestQuery extends GuestStatement {
   readonly blockRows?: number;
   /** Default: as in the guest's profile. */
   readonly threads?: number;
-  /** Memory limit of the query in bytes; default: as in the guest's profile. */
+  /** Memory limit of the query in bytes, near which it goes on disk; default: as in the guest's profile. */
   readonly memoryBytes?: number;
+  /** What it may write to disk then; default: as in the guest's profile. */
+  readonly diskBytes?: number;
   /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
   /** How the result is written; default: as in the guest's profile, uncompressed. */
   readonly written?: WrittenAs;
   /** The public tables as a snapshot has them; not on a cluster. */
   readonly asOf?: Snapshot;
+  /** Of a statement over `settlements` alone: what its view would have to look up. Not on a cluster. */
+  readonly constants?: TableConstants;
 }
 
 /** How the engine writes a result: nothing in it changes what the result holds. */

@@ -36,16 +36,20 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
     async progress(queryId) {
       const statement = {
         name: 'query-progress',
-        sql: sql`SELECT sum(read_rows), max(elapsed) FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} HAVING count() > 0`,
+        sql: sql`SELECT sum(read_rows), sum(greatest(total_rows_approx, read_rows)), max(elapsed), sum(ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']), sum(memory_usage) FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} HAVING count() > 0`,
         maxSeconds: KILL_SECONDS,
         maxRows: 1,
       };
       const answers = await Promise.all(writers.map((writer) => writer.rows(statement)));
       const found = answers.flatMap(({ rows }) => rows);
       if (found.length === 0) return null;
+      const most = (at: number): number => Math.max(...found.map((row) => Number(row[at])));
       return {
-        readRows: Math.max(...found.map(([rows]) => Number(rows))),
-        elapsedMs: Math.max(...found.map(([, seconds]) => Number(seconds))) * 1_000,
+        readRows: most(0),
+        totalRows: most(1),
+        elapsedMs: most(2) * 1_000,
+        cpuMs: most(3) / 1_000,
+        memoryBytes: most(4),
       };
     },
     async close() {

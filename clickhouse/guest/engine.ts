@@ -3,7 +3,9 @@ import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { EngineAccess, Guest, GuestQuery, Row, WrittenAs } from '../engine/engine.ts';
 import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
+import { spillSettings } from './memory.ts';
 import { snapshotSettings } from './views/as-of.ts';
+import { currentSettings } from './views/current.ts';
 
 /** Filters out every row of the public tables, so the engine reads none, even for subqueries that it computes while planning. */
 const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
@@ -33,13 +35,17 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query({ name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, ...more }, caller) {
+    query(
+      { name, text, parameters = {}, queryId, heldInMemory = false, written, asOf, constants, ...more },
+      caller,
+    ) {
       const { attached = [], ...bounds } = more;
       const words = {
         query_id: queryId,
         ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
         ...written?.settings,
+        ...(constants === undefined ? {} : currentSettings(access.database, constants)),
         ...(asOf === undefined ? {} : snapshotSettings(access.database, asOf)),
         ...(written?.compression === 'blocks' ? { compress: 1 } : {}),
       };
@@ -67,14 +73,19 @@ function boundsOf({
   blockRows,
   threads,
   memoryBytes,
-}: Pick<GuestQuery, 'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'threads' | 'memoryBytes'>) {
+  diskBytes,
+}: Pick<
+  GuestQuery,
+  'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'threads' | 'memoryBytes' | 'diskBytes'
+>) {
   return {
     default_format: format,
     max_execution_time: maxSeconds,
     limit: maxRows,
     ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
     ...(threads === undefined ? {} : { max_threads: threads }),
-    ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes }),
+    ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes, ...spillSettings(memoryBytes) }),
+    ...(diskBytes === undefined ? {} : { max_temporary_data_on_disk_size_for_query: diskBytes }),
   };
 }
 

@@ -1,7 +1,7 @@
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../engine/databases.ts';
 import type { WalletIdKey } from '../tables/wallet-ids.ts';
-import { type Expressions, shownColumn, type ViewBody } from './views/body.ts';
+import { INVOKER, type ViewBody, viewStatementOf } from './views/body.ts';
 import {
   endpointsBody,
   facilitatorsBody,
@@ -15,7 +15,12 @@ import { coverageDaysBody } from './views/coverage-days.ts';
 import { facilitatorDaysBody, merchantDaysBody, pairDaysBody, payerDaysBody } from './views/days.ts';
 import { type PublicFacts, publicFacts } from './views/facts.ts';
 import { agentsBody, attestationsBody } from './views/identities.ts';
-import { settlementsBody, transactionFeesBody, walletSettlementsBody } from './views/settlements.ts';
+import {
+  finalBlocksIn,
+  settlementsBody,
+  transactionFeesBody,
+  walletSettlementsBody,
+} from './views/settlements.ts';
 import { walletNamesBody, walletRingsBody, walletsBody, walletVerdictsBody } from './views/wallets.ts';
 
 /**
@@ -83,7 +88,7 @@ export function storedViewStatements(names: PublicViewNames): string[] {
   const bodies = viewBodies(names);
   return [
     coverageStatement(names.rows, names.idKey),
-    ...STORED_VIEWS.map((name) => viewStatement(names.into, name, bodies[name], DEFINER)),
+    ...STORED_VIEWS.map((name) => viewStatementOf(names.into, name, bodies[name])),
   ];
 }
 
@@ -94,36 +99,23 @@ export function overviewStatements({
   idKey,
 }: Pick<PublicViewNames, 'into' | 'beside' | 'idKey'>): string[] {
   return [
-    viewStatement(into, 'wallets', walletsBody(into, idKey), INVOKER),
-    viewStatement(into, 'channels', channelsBody(into), INVOKER),
-    viewStatement(into, 'coverage_days', coverageDaysBody(`${beside}.`), DEFINER),
+    viewStatementOf(into, 'wallets', walletsBody(into, idKey), INVOKER),
+    viewStatementOf(into, 'channels', channelsBody(into), INVOKER),
+    viewStatementOf(into, 'coverage_days', coverageDaysBody(`${beside}.`)),
   ];
 }
 
-const INVOKER = 'SQL SECURITY INVOKER';
-const DEFINER = 'DEFINER = CURRENT_USER SQL SECURITY DEFINER';
 const OVERVIEWS = ['wallets', 'channels', 'coverage_days'] as const satisfies readonly PublicTableName[];
 type StoredView = Exclude<PublicTableName, (typeof OVERVIEWS)[number]>;
 export const STORED_VIEWS: readonly StoredView[] = PUBLIC_TABLE_NAMES.filter(
   (name): name is StoredView => !OVERVIEWS.some((overview) => overview === name),
 );
 
-function viewStatement(
-  into: string,
-  name: PublicTableName,
-  { columns, from }: { readonly columns: Expressions; readonly from: string },
-  security: string,
-): string {
-  const listed = PUBLIC_TABLES[name].columns.map(({ name: column }) => shownColumn(columns, column));
-  return `CREATE OR REPLACE VIEW ${into}.${name} ${security} AS
-SELECT ${listed.join(', ')} FROM ${from}`;
-}
-
 type ViewBodies = { readonly [Name in StoredView]: ViewBody<Name> };
 
 function viewBodies({ rows, beside, facts, idKey, hasFacts }: PublicViewNames): ViewBodies {
   return {
-    settlements: settlementsBody({ database: rows, beside, facts, idKey }),
+    settlements: settlementsBody({ database: rows, finalBlocks: finalBlocksIn(beside), facts, idKey }),
     wallet_settlements: walletSettlementsBody(rows, facts, idKey),
     agents: agentsBody(rows),
     attestations: attestationsBody(rows),

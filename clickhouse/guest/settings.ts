@@ -1,4 +1,6 @@
+import { SQL_DISK_BYTES } from '../../core/domain/plan.ts';
 import { EXACT_OUTPUT } from '../engine/output.ts';
+import { GUEST_LITTLE_MEMORY_BYTES, MEMORY_SHARES_MAX, spillSettings } from './memory.ts';
 
 /**
  * The limits that the engine enforces on the guest for every text: the second wall (docs/design/sandbox.md). The embedded engine gets
@@ -31,14 +33,21 @@ export const GUEST_SMALL_BLOCK_ROWS = 256;
 const GUEST_THREADS = 1;
 /** A query gets the idle cores of the engine's machine (core/process/places.ts), and never more than this. */
 export const GUEST_THREADS_MAX = 64;
-export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
-/** For queries whose functions process long values (sandbox/judge/work): memory bounds what one step can process. */
-export const GUEST_LITTLE_MEMORY_BYTES = 100_000_000;
-const GUEST_MEMORY_SHARE = 0.25;
 /** Granularity of the memory count per thread; with the engine's default of 4 MiB a small query reports no memory. */
 const MEMORY_STEP_BYTES = 65_536;
-/** Disk that a sort or an aggregation may use when it exceeds its memory. */
-const SPILL_MAX_BYTES = 1024 * MEBIBYTE;
+/**
+ * Of each file that a query spills to. A join has two files for each of its parts: with the engine's default of 1 MiB, 60 parts of five million
+ * rows took more than they saved (26.7.2.1: 182 MB of 190 MB and a failure, against 105 MB with 128 KiB and 55 MB with 32 KiB).
+ */
+const SPILL_BUFFER_BYTES = 65_536;
+/** In which sorted rows are read back from disk, one of each file at once: with the engine's 16 MB, ten files took more than they saved. */
+const SORTED_BLOCK_BYTES = 1_000_000;
+/** Shares of the server's memory, not of the query's: where they are set, the engine leaves the thresholds in bytes out (26.7.2.1). */
+const NO_SPILL_RATIOS = {
+  max_bytes_ratio_before_external_group_by: 0,
+  max_bytes_ratio_before_external_sort: 0,
+  max_bytes_ratio_before_external_join: 0,
+} as const;
 /** Default time limit. Queries send the limit of their tier, inspections their own. */
 const SECONDS_UNLESS_SENT = 10;
 /** Above everything that the sandbox runs at once, so that judging a text is never refused while long queries run. */
@@ -46,22 +55,18 @@ export const QUERIES_AT_ONCE_MAX = 64;
 
 export type SettingValue = string | number;
 
-/** Memory limit of one guest query, in an engine with a limit of `engineBytes`. */
-export function guestMemoryBytes(engineBytes: number): number {
-  return Math.min(GUEST_MEMORY_MAX_BYTES, Math.floor(engineBytes * GUEST_MEMORY_SHARE));
-}
-
-/** Pinned: under `readonly = 1` a query can change only the settings in `GUEST_CHANGEABLE`. */
+/** Pinned: under `readonly = 1` a query can change only the settings of `guestChangeable`. `memoryBytes`: one share (memory.ts). */
 export function guestSettings(memoryBytes: number): Readonly<Record<string, SettingValue>> {
-  const spillAfterBytes = Math.floor(memoryBytes / 2);
   return {
     readonly: 1,
     max_execution_time: SECONDS_UNLESS_SENT,
     limit: GUEST_ROWS_MAX,
     max_memory_usage: memoryBytes,
-    max_bytes_before_external_group_by: spillAfterBytes,
-    max_bytes_before_external_sort: spillAfterBytes,
-    max_temporary_data_on_disk_size_for_query: SPILL_MAX_BYTES,
+    ...spillSettings(memoryBytes),
+    max_temporary_data_on_disk_size_for_query: SQL_DISK_BYTES.standard,
+    temporary_files_buffer_size: SPILL_BUFFER_BYTES,
+    prefer_external_sort_block_bytes: SORTED_BLOCK_BYTES,
+    ...NO_SPILL_RATIOS,
     max_threads: GUEST_THREADS,
     // Otherwise each statement also starts and waits for a formatting and a collecting thread.
     output_format_parallel_formatting: 0,
@@ -159,13 +164,17 @@ export function guestChangeable(
   memoryBytes: number,
   isNode: boolean,
 ): Readonly<Record<string, { readonly min: number; readonly max: number } | null>> {
+  const memoryMaxBytes = Math.max(memoryBytes * MEMORY_SHARES_MAX, GUEST_LITTLE_MEMORY_BYTES);
+  const spill = Object.entries(spillSettings(memoryMaxBytes));
   return {
     max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
     // A cluster's first node sends its part of a query to the others without a limit, and they would raise 0 to the minimum.
     limit: { min: isNode ? 0 : 1, max: GUEST_ROWS_MAX },
     max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_FULL_BLOCK_ROWS },
     max_threads: { min: 1, max: GUEST_THREADS_MAX },
-    max_memory_usage: { min: 1, max: Math.max(memoryBytes, GUEST_LITTLE_MEMORY_BYTES) },
+    max_memory_usage: { min: 1, max: memoryMaxBytes },
+    ...Object.fromEntries(spill.map(([name, max]) => [name, { min: 1, max }])),
+    max_temporary_data_on_disk_size_for_query: { min: 1, max: SQL_DISK_BYTES.deep },
     // Sent when names are resolved (sandbox/judge/resolved.ts): the first can only remove rows, the second can only show more of the
     // tree.
     additional_table_filters: null,

@@ -1,11 +1,13 @@
 import {
+  currentDatabaseOf,
   localDatabaseOf,
   publicDatabaseOf,
   snapshotDatabaseOf,
   viewedDatabaseOf,
 } from '../engine/databases.ts';
 import { CLUSTER_SETTINGS } from '../engine/nodes.ts';
-import { GUEST_MEMORY_MAX_BYTES, GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
+import { REMOTE_MEMORY_BYTES } from './memory.ts';
+import { GUEST_ROWS_MAX, guestChangeable, guestSettings } from './settings.ts';
 
 /** The SQL with which an operator creates the guest of a remote engine, shown in docs/operators.md. The embedded engine needs none. */
 export function guestStatements(names: {
@@ -14,15 +16,13 @@ export function guestStatements(names: {
   readonly writer: string;
 }): string[] {
   const { database, guest, writer } = names;
-  const pinned = guestSettings(GUEST_MEMORY_MAX_BYTES);
+  const pinned = guestSettings(REMOTE_MEMORY_BYTES);
   const settings = Object.entries(pinned).map(([name, value]) => {
     const text = typeof value === 'number' ? String(value) : `'${value}'`;
     return `  ${name} = ${text}${boundsOf(name)}`;
   });
   // Changeable, and without a value of ours.
-  const others = Object.keys(guestChangeable(GUEST_MEMORY_MAX_BYTES, false)).filter(
-    (name) => !(name in pinned),
-  );
+  const others = Object.keys(guestChangeable(REMOTE_MEMORY_BYTES, false)).filter((name) => !(name in pinned));
   settings.push(...others.map((name) => `  ${name}${boundsOf(name)}`));
   return [
     `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
@@ -65,7 +65,7 @@ export function clusterStatements(names: {
 }
 
 function boundsOf(name: string, isNode = false): string {
-  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES, isNode)[name];
+  const bounds = guestChangeable(REMOTE_MEMORY_BYTES, isNode)[name];
   if (bounds === undefined) return '';
   return bounds === null
     ? ' CHANGEABLE_IN_READONLY'
@@ -76,7 +76,9 @@ function boundsOf(name: string, isNode = false): string {
 export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
   const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
-  const databases = isCluster ? [tables, ...ofNodes] : [tables, snapshotDatabaseOf(database)];
+  const databases = isCluster
+    ? [tables, ...ofNodes]
+    : [tables, snapshotDatabaseOf(database), currentDatabaseOf(database)];
   const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
   // A node looks up the final block on the first shard, possibly as the guest.
   const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;

@@ -1,11 +1,12 @@
 import type { Log } from '../../core/log.ts';
 import { catalogueViewStatements } from '../catalogue/views.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../engine/databases.ts';
+import { currentDatabaseOf, publicDatabaseOf, snapshotDatabaseOf } from '../engine/databases.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { trustedText } from '../engine/sql.ts';
 import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
 import { snapshotViewStatements } from '../guest/views/as-of.ts';
+import { currentViewStatement } from '../guest/views/current.ts';
 import { type PublicFacts, publicFacts } from '../guest/views/facts.ts';
 import { ensureWalletIdKey } from '../tables/wallet-ids.ts';
 import { migrateCluster } from './migrate-cluster.ts';
@@ -38,7 +39,12 @@ export async function migrate(
   if (access.cluster !== undefined)
     return migrateCluster({ ...access, cluster: access.cluster }, migrations, log, facts);
   const { database } = access;
-  await createDatabases(access, [database, publicDatabaseOf(database), snapshotDatabaseOf(database)]);
+  await createDatabases(access, [
+    database,
+    publicDatabaseOf(database),
+    snapshotDatabaseOf(database),
+    currentDatabaseOf(database),
+  ]);
   const writer = createWriter(access, log);
   try {
     const migrated = await applyMigrations(writer, migrations, log);
@@ -49,6 +55,7 @@ export async function migrate(
         ...nodeViewStatements(database),
         ...publicViewStatements(database, idKey, facts),
         ...snapshotViewStatements(database, idKey, facts),
+        currentViewStatement(database, idKey, facts),
         ...catalogueViewStatements(database),
       ])
         await runDdl(writer, 'declared-view', trustedText(view));

@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS settlements
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
     `fee_amount` UInt256 CODEC(ZSTD(1)),
+    `memo` String CODEC(ZSTD(3)),
     `ver` UInt64 CODEC(Delta, ZSTD(1)),
     `del` UInt8 CODEC(ZSTD(1)),
     `evidence_tier` LowCardinality(String) MATERIALIZED ['ungraded', 'not_x402', 'unproven', 'unproven', 'probable', 'probable', 'proven', 'not_x402'][toUInt8(method) + 1],
@@ -555,6 +556,7 @@ CREATE TABLE IF NOT EXISTS settlement_history
     `scheme` LowCardinality(String) DEFAULT 'unknown',
     `channel` String CODEC(ZSTD(1)),
     `fee_amount` UInt256 CODEC(ZSTD(1)),
+    `memo` String CODEC(ZSTD(3)),
     `old_ver` UInt64 CODEC(Delta, ZSTD(1)),
     `old_del` UInt8 CODEC(ZSTD(1)),
     `pass` UInt32 CODEC(Delta, ZSTD(1)),
@@ -610,8 +612,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     `asset` LowCardinality(String) CODEC(LZ4),
     `asset_symbol` LowCardinality(String) CODEC(LZ4),
     `amount` UInt256 CODEC(ZSTD(1)),
-    `amount_usd` Decimal(18, 6) CODEC(LZ4),
-    `usd_known` UInt8 CODEC(LZ4),
+    `amount_usd` Nullable(Decimal(18, 6)) CODEC(LZ4),
     `relayer` LowCardinality(String) CODEC(LZ4),
     `facilitator` LowCardinality(String) CODEC(LZ4),
     `method_code` UInt8 CODEC(LZ4),
@@ -624,6 +625,7 @@ CREATE TABLE IF NOT EXISTS plain_settlements
     `scheme` LowCardinality(String) CODEC(LZ4),
     `channel` String CODEC(LZ4),
     `fee_amount` UInt256 CODEC(LZ4),
+    `memo` String CODEC(LZ4),
     `payer_id` UInt64 CODEC(LZ4),
     `payee_id` UInt64 CODEC(LZ4),
     `gen` UInt64 CODEC(Delta, LZ4),
@@ -1208,6 +1210,16 @@ ENGINE = ReplacingMergeTree
 ORDER BY (wallet, chain, agent_id)
 SETTINGS index_granularity = 256;
 
+CREATE TABLE IF NOT EXISTS agent_claims
+(
+    `wallet` String,
+    `chain` LowCardinality(String),
+    `agent_id` UInt256
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (wallet, chain, agent_id)
+SETTINGS index_granularity = 256;
+
 CREATE TABLE IF NOT EXISTS endpoint_offers
 (
     `resource` String CODEC(ZSTD(1)),
@@ -1495,6 +1507,10 @@ ARRAY JOIN ['payer', 'payee'] AS role;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_wallets_mv TO agent_wallets AS
 SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != unhex('0000000000000000000000000000000000000000');
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_claims_mv TO agent_claims AS
+SELECT arrayJoin(arrayMap(account -> if(startsWith(account, '0x'), unhex(substring(account, 3)), tryBase58Decode(account)), extractAll(services, '"endpoint":"(?:eip155:[0-9]{1,16}|solana:[1-9A-HJ-NP-Za-km-z]{32}):(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})"'))) AS wallet, chain, agent_id
+FROM agents WHERE del = 0;
 
 CREATE OR REPLACE VIEW rollup_slices AS
 SELECT day, slice AS hour, changed.ver AS ver, changed.writes AS writes, if(changed.writes = done.writes, changed.ver, 0) AS rolled_ver

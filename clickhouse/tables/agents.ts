@@ -237,3 +237,20 @@ export const AGENT_WALLETS = {
   placement: REGISTRY_PLACEMENT,
   backup: 'marks',
 } as const satisfies Table;
+
+/** In the JSON of `services`. */
+const NAMED_ACCOUNT =
+  '"endpoint":"(?:eip155:[0-9]{1,16}|solana:[1-9A-HJ-NP-Za-km-z]{32}):(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})"';
+
+/**
+ * Which agents ever named a wallet on their card, as a service whose endpoint is its account (CAIP-10). Apart from the wallets that agents
+ * have: anybody may name any wallet, and must not push those aside. A view fills it.
+ */
+export const AGENT_CLAIMS = {
+  ...AGENT_WALLETS,
+  name: 'agent_claims',
+  filledBy: {
+    agent_claims_mv: `SELECT arrayJoin(arrayMap(account -> ${expressions.accountBytes('account')}, extractAll(services, '${NAMED_ACCOUNT}'))) AS wallet, chain, agent_id
+FROM agents WHERE del = 0`,
+  },
+} as const satisfies Table;

@@ -274,8 +274,11 @@ export function offersText(table: string): string {
     FROM ${table} FINAL) WHERE del = 0)`;
 }
 
-/** Why no payment for an offer can be observed, '' where one can: what is not read of its chain says nothing about its token. */
+/**
+ * Why no payment for an offer can be observed, '' where one can: what is not read of its chain says nothing about its token, and an offer
+ * without a payee or that settles elsewhere could not be matched on any chain.
+ */
 export function unobservedText(chains: string, offer: '' | 't.'): string {
   const own = `toString(${offer}unobserved)`;
-  return `multiIf(${own} = 'settles_off_chain', ${own}, ${offer}chain NOT IN (SELECT chain FROM ${chains}), 'chain_not_indexed', ${own})`;
+  return `multiIf(${own} IN ('settles_off_chain', 'payee_not_published'), ${own}, ${offer}chain NOT IN (SELECT chain FROM ${chains}), 'chain_not_indexed', ${own})`;
 }

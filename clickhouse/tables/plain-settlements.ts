@@ -11,6 +11,9 @@ const AS_COPIED: Readonly<Record<string, Definitions>> = {
   payee: { payee: 'String' },
   asset: { asset: NAMES },
   relayer: { relayer: NAMES },
+  // NULL as analysts see it: made of two columns at each read, a sum takes a tenth longer.
+  amount_usd: { amount_usd: 'Nullable(Decimal(18, 6))' },
+  usd_known: {},
   method: { method_code: 'UInt8', evidence_tier: NAMES, is_self_payment: 'Bool' },
   // A copy has only rows that live.
   ver: {},
@@ -107,7 +110,7 @@ function copiedDefinitions(): Definitions {
 }
 
 /** Taken from the row in another way, or not at all. */
-const NOT_COPIED = ['method', 'ver', 'del'];
+const NOT_COPIED = ['method', 'usd_known', 'ver', 'del'];
 
 /**
  * The columns of plain_settlements, each with what it is made of from a row of `settlements`: the worker copies rows by it, and the public view
@@ -121,6 +124,7 @@ export function plainColumns(key: WalletIdKey): Readonly<Record<string, string>>
       stored.map(([name, type]) => [name, type.select === account.select ? account.select(name) : name]),
     ),
     asset: word('asset'),
+    amount_usd: 'if(usd_known, amount_usd, NULL)',
     relayer: word('relayer'),
     method_code: 'toUInt8(method)',
     evidence_tier: 'evidence_tier',

@@ -25,6 +25,7 @@ import {
   RANDOM,
   RISING,
   stored,
+  text,
   time,
   transactionId,
   uint32,
@@ -33,6 +34,7 @@ import {
   usd64,
   VERSIONED_TAIL,
   ZSTD,
+  ZSTD_3,
 } from './columns.ts';
 import { dayOf, type EventRow, reading, type Table } from './table.ts';
 
@@ -81,6 +83,8 @@ export const SETTLEMENTS = {
     channel: stored(bytes, ZSTD),
     /** The part of the amount that went to a fee receiver, in atomic units; 0 where the scheme has none. */
     fee_amount: stored(uint256, ZSTD),
+    /** Solana: the note that its transaction carries, or ''. Not in the lists: it is random as a rule, and kept for each party there. */
+    memo: stored(text, ZSTD_3),
     ver: stored(VERSIONED_TAIL.ver, RISING),
     del: stored(VERSIONED_TAIL.del, ZSTD),
   },
@@ -142,7 +146,8 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.kind)
     .string(row.scheme)
     .hexString(row.channel)
-    .u256(row.feeAmount);
+    .u256(row.feeAmount)
+    .string(row.memo);
 }
 
 /** What the catalogues decide about a settlement; everything else is what the chain says. */
@@ -173,6 +178,7 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
     scheme: found.scheme,
     channel: found.channel,
     feeAmount: found.feeAmount,
+    memo: found.memo,
   };
 }
 

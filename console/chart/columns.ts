@@ -6,7 +6,7 @@ type ChartColumn = ChartData['columns'][number];
 
 /** Dollars are of this type in the tables, and keep `usd` in their names in sums and means of them. */
 export function isMoney({ name, type }: ChartColumn): boolean {
-  return type === USD_TYPE || /(^|_|\()usd($|_|\))/i.test(name);
+  return type === USD_TYPE || type === `Nullable(${USD_TYPE})` || /(^|_|\()usd($|_|\))/i.test(name);
 }
 
 const NOT_SUMMED =

@@ -4,7 +4,7 @@ const HUES = 360;
 
 /** A small picture that is always the same for an address, which helps to recognise it. Hidden from screen readers. */
 export function Identicon({ address, size = 20 }: { readonly address: string; readonly size?: number }) {
-  const digits = address.slice(2).padEnd(40, '0');
+  const digits = digitsOf(address);
   const hue = Number.parseInt(digits.slice(0, 4), 16) % HUES;
   return (
     <svg
@@ -19,6 +19,14 @@ export function Identicon({ address, size = 20 }: { readonly address: string; re
       <path d={cellsOf(digits)} fill={`hsl(${hue} 55% 48%)`} />
     </svg>
   );
+}
+
+/** Hex digits; of an account of Solana, one for each of its own. */
+function digitsOf(address: string): string {
+  const digits = address.startsWith('0x')
+    ? address.slice(2)
+    : [...address].map((digit) => (digit.charCodeAt(0) % 16).toString(16)).join('');
+  return digits.padEnd(40, '0');
 }
 
 /** Five by five cells, mirrored left to right: one hex digit decides each of fifteen cells. */

@@ -3,7 +3,7 @@ import { isKeyDialogOpen } from '../api.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
-import { countText, usdText } from '../format.ts';
+import { bytesText, countText, usdText } from '../format.ts';
 import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import type { Account, RoutePrice, SqlTierAccess } from '../wire.ts';
@@ -130,6 +130,7 @@ const TIER_COLUMNS: readonly Column<SqlTierAccess>[] = [
   { name: 'Time limit', isFigure: true, unit: 's', cell: ({ timeout_seconds: seconds }) => seconds },
   { name: 'Highest price', isFigure: true, unit: 'QU', cell: ({ max_qu: most }) => most },
   { name: 'Requests a minute', isFigure: true, cell: ({ requests_per_minute: limit }) => limit },
+  { name: 'Disk of a query', isFigure: true, cell: ({ disk_bytes: most }) => bytesText(most) },
   {
     name: 'For you',
     cell: ({ allowed, available, note }) => (

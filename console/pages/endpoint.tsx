@@ -140,11 +140,11 @@ function NotListed({ url, host }: { readonly url: string | null; readonly host: 
 function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
   const { pay_to: payTo } = endpoint;
   const headline = headlineOffer(endpoint);
-  const hasPage = isAddressText(payTo);
+  const payee = payTo !== null && isAddressText(payTo) ? payTo : null;
   return (
     <>
       <EndpointFigures endpoint={endpoint} chain={headline?.chain ?? null} />
-      {hasPage ? <PayAnswer wallet={payTo} chain={null} title="Should I pay its payee?" /> : null}
+      {payee !== null ? <PayAnswer wallet={payee} chain={null} title="Should I pay its payee?" /> : null}
       <CallEndpoint endpoint={endpoint} />
       <section aria-labelledby="offers-title">
         <h2 id="offers-title">Offers</h2>
@@ -170,8 +170,8 @@ function EndpointBody({ endpoint }: { readonly endpoint: Endpoint }) {
           empty={<p class="state muted">No listing names an address.</p>}
         />
       </section>
-      {hasPage && headline !== null && endpoint.observed !== null ? (
-        <FittingPayments payTo={payTo} offer={headline} since={endpoint.observed.since} />
+      {payee !== null && headline !== null && endpoint.observed !== null ? (
+        <FittingPayments payTo={payee} offer={headline} since={endpoint.observed.since} />
       ) : null}
     </>
   );
@@ -307,7 +307,8 @@ function offerColumns(headline: Offer | null): readonly Column<Offer>[] {
 }
 
 /** Chains that are not indexed have addresses of other forms, which have no page. */
-function PaidTo({ address }: { readonly address: string }) {
+function PaidTo({ address }: { readonly address: string | null }) {
+  if (address === null) return <span class="muted">not published</span>;
   if (isAddressText(address)) return <WalletLink wallet={address} party="payee" />;
   return (
     <span class="mono" title={address}>

@@ -171,6 +171,7 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
       <Stat name="Fee paid by the relayer">
         <Fee fee={answer.fee} />
       </Stat>
+      {answer.memo === null ? null : <Stat name="Memo">{answer.memo}</Stat>}
       <Stat name="Explorer">
         <ExplorerLink chain={chain} page="tx" id={answer.tx_hash} block={block} />
         <NoExplorer chain={chain} block={block} />

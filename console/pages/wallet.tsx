@@ -20,6 +20,7 @@ import { CounterpartyTable } from '../parts/counterparty-table.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
 import { EvidenceBreakdown } from '../parts/evidence-breakdown.tsx';
 import { ExplorerLink } from '../parts/explorer-link.tsx';
+import { LinkedWallets } from '../parts/linked-wallets.tsx';
 import { PayAnswer } from '../parts/pay-answer.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { UnknownWallet } from '../parts/unknown-wallet.tsx';
@@ -186,6 +187,7 @@ function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
       {isKnown ? (
         <>
           <WalletFigures profile={profile} figures={figures} party={party} span={span} allOfTime={path} />
+          <LinkedWallets profile={profile} party={party} />
           <div class="panel chart-panel">
             <DayChart
               title={`Dollars by day, ${span}`}
@@ -226,6 +228,7 @@ function WalletBody({ profile, party, window, query, path }: WalletBodyProps) {
       ) : (
         <>
           {unknown}
+          <LinkedWallets profile={profile} party={party} />
           {channels}
         </>
       )}

@@ -7,7 +7,8 @@ export interface CallFacts {
   readonly price: string | null;
   /** As it is shown: `Base`. */
   readonly network: string;
-  readonly payTo: string;
+  /** Null where no offer names a payee: it is not one of x402 then. */
+  readonly payTo: string | null;
 }
 
 export interface Snippet {
@@ -31,13 +32,15 @@ export function curlText({
 
 export function callSnippets(facts: CallFacts): readonly Snippet[] {
   const terms = `${facts.price ?? 'the price of its offer'} on ${facts.network}`;
+  const asked: Snippet = {
+    id: 'curl',
+    title: 'curl',
+    needs: 'Shows the offer: the answer is 402 with its terms, and nothing is paid.',
+    text: curlText({ ...facts, body: null }),
+  };
+  if (facts.payTo === null) return [asked];
   return [
-    {
-      id: 'curl',
-      title: 'curl',
-      needs: 'Shows the offer: the answer is 402 with its terms, and nothing is paid.',
-      text: curlText({ ...facts, body: null }),
-    },
+    asked,
     {
       id: 'typescript',
       title: 'TypeScript',

@@ -99,19 +99,23 @@ function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
+function Payee({ pay_to: payTo, network }: Pick<Endpoint, 'pay_to' | 'network'>) {
+  if (payTo === null) return <span class="muted">not published</span>;
+  if (isAddressText(payTo)) return <WalletLink wallet={payTo} party="payee" />;
+  // Chains that are not indexed have addresses of other forms, which have no page.
+  return (
+    <span class="mono clamp" title={network}>
+      {payTo}
+    </span>
+  );
+}
+
 /** The payee, whether listings disagree about it, and whether the domain itself publishes the offer. */
 function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { pay_to: payTo, network, contested, published_by_domain: isPublished, claimants } = endpoint;
+  const { contested, published_by_domain: isPublished, claimants } = endpoint;
   return (
     <>
-      {isAddressText(payTo) ? (
-        <WalletLink wallet={payTo} party="payee" />
-      ) : (
-        // Chains that are not indexed have addresses of other forms, which have no page.
-        <span class="mono clamp" title={network}>
-          {payTo}
-        </span>
-      )}
+      <Payee {...endpoint} />
       {contested ? (
         <Chip
           tone="warn"

@@ -98,6 +98,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   no_key_filter: 'No condition on a key: reads the whole table.',
   ids_are_faster: 'Grouping by ids takes a half to a quarter of the time.',
   estimate_unavailable: 'The engine did not estimate in time.',
+  may_exceed_memory: 'It may need more memory than a query has.',
   tier_too_small: 'It may need more time than its tier has.',
   format_ignored: 'FORMAT is ignored here.',
   alias_hides_column: 'This is the alias here, and the column in standard SQL.',

@@ -1,8 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/account.ts';
 import { USD_CURRENCY, USD_DECIMALS } from '../domain/amount.ts';
-import type { Chain, TokenFacts } from '../domain/chains.ts';
-import type { TokenDomain } from '../domain/eip712.ts';
+import { type Chain, namespaceOf, type TokenFacts } from '../domain/chains.ts';
 import { knownChain } from '../domain/networks.ts';
 import { DEFAULT_PLANS, type PLAN_IDS, type Plan, SQL_TIER_IDS, UNITS_MAX } from '../domain/plan.ts';
 import { type ChainConfig, resolveAddress, unknownChain } from './chains.ts';
@@ -105,7 +104,7 @@ export const PaymentSchema = Type.Object(
     accept: Type.Array(AcceptSchema, {
       default: [],
       description:
-        'What we are paid in: `chain`, our `payTo`, and `asset` (default: the chain’s first token). The first is offered first.',
+        'What we are paid in: `chain` (`base`, `solana`), our `payTo`, and `asset` (default: the chain’s first dollar token). The first is offered first. On Solana `payTo` needs a token account of the asset, and the facilitator pays the fees.',
     }),
     offerSeconds: Type.Integer({
       default: 60,
@@ -188,7 +187,7 @@ function resolveAccept(
     configured?.facts ?? knownChain(entry.chain) ?? unknownChain(entry.chain, `${at}.chain`, problems);
   const { chain } = facts;
   const tokens = (configured?.tokens ?? facts.tokens).filter(isPayable);
-  const token = resolveToken(entry.asset, tokens, `${at}.asset`, problems);
+  const token = resolveToken({ ...entry, chain }, tokens, `${at}.asset`, problems);
   // Prices are in dollars: the token must be worth one dollar and have enough decimals for the smallest price.
   if (token.decimals < USD_DECIMALS)
     problems.push(`${at}.asset: a token with fewer than ${USD_DECIMALS} decimals cannot carry our prices`);
@@ -196,33 +195,30 @@ function resolveAccept(
     chain,
     slug: facts.slug,
     token,
-    payTo: resolveAddress(entry.payTo, `${at}.payTo`, problems),
+    payTo: resolveAddress(entry.payTo, `${at}.payTo`, problems, namespaceOf(chain)),
     rpcUrls: configured?.rpcUrls ?? [],
   };
 }
 
-/** A token in which prices can be asked: dollars, which payers authorize by EIP-3009. */
-export interface PayableToken extends TokenFacts {
-  readonly domain: TokenDomain;
-}
-
-export function isPayable(token: TokenFacts): token is PayableToken {
-  return token.paidBy === 'eip3009' && token.currency === USD_CURRENCY && token.domain !== null;
+/** Whether prices can be asked in a token: dollars, which payers transfer by EIP-3009 with a known domain, or by a program of Solana. */
+export function isPayable({ paidBy, currency, domain }: TokenFacts): boolean {
+  if (currency !== USD_CURRENCY || paidBy === 'permit2') return false;
+  return paidBy !== 'eip3009' || domain !== null;
 }
 
 function resolveToken(
-  asset: string | undefined,
-  tokens: readonly PayableToken[],
+  { asset, chain }: { readonly asset?: string; readonly chain: Chain },
+  tokens: readonly TokenFacts[],
   at: string,
   problems: string[],
-): PayableToken {
-  const wanted = asset === undefined ? undefined : resolveAddress(asset, at, problems);
+): TokenFacts {
+  const wanted = asset === undefined ? undefined : resolveAddress(asset, at, problems, namespaceOf(chain));
   const token = wanted === undefined ? tokens[0] : tokens.find(({ address }) => address === wanted);
   if (token !== undefined) return token;
   problems.push(
-    `${at}: not a dollar token with EIP-3009 that we know on that chain; known: ${tokens.map((one) => one.address).join(', ')}`,
+    `${at}: not a dollar token that we know on that chain and that payers sign for (EIP-3009, or a mint of Solana); known: ${tokens.map((one) => one.address).join(', ')}`,
   );
-  return tokens[0] as PayableToken; // never used: the problem above ends the load
+  return tokens[0] as TokenFacts; // never used: the problem above ends the load
 }
 
 /** Over plain http, anyone on the network path could replace the key set and sign valid tokens. */
@@ -254,7 +250,7 @@ export interface AcceptedPayment {
   readonly chain: Chain;
   /** The chain's short name, which the v1 wire uses where it knows it. */
   readonly slug: string;
-  readonly token: PayableToken;
+  readonly token: TokenFacts;
   readonly payTo: Address;
   /** RPC URLs of the chain, when it is configured; may hold credentials: never logged. */
   readonly rpcUrls: readonly string[];

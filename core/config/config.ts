@@ -275,10 +275,9 @@ export const ConfigSchema = Type.Object(
           description:
             'Whether tables are Replicated: the nodes need a Keeper and the macros `shard` and `replica`.',
         }),
-        maxMemoryMegabytes: Type.Integer({
-          default: 4096,
-          minimum: 512,
-          description: 'Memory cap of the embedded engine.',
+        maxMemoryMegabytes: Type.Union([Type.Integer({ minimum: 512 }), Type.Null()], {
+          default: null,
+          description: 'Memory cap of the embedded engine. null: half of the memory of the machine.',
         }),
       },
       { default: {}, additionalProperties: false },

@@ -93,6 +93,11 @@ export function readTransactionId(value: unknown, namespace?: Namespace): Transa
   return digits.startsWith(PREFIX) ? (digits.toLowerCase() as Hash) : (digits as Signature); // by `readDigits`
 }
 
+/** Whether a text is an account, hex in any case; the checksum of EIP-55 is not looked at. */
+export function isSameAccount(text: string, account: Address): boolean {
+  return text === account || (account.startsWith(PREFIX) && text.toLowerCase() === account);
+}
+
 /** True when the outcome of `readAddress` is an address and not a problem. */
 export function isAddress(outcome: Address | Problem): outcome is Address {
   return !isProblem(outcome);
@@ -150,8 +155,12 @@ export function isBase58InOneCase(text: string, kind: Kind): boolean {
   return text === text.toLowerCase() || text === text.toUpperCase();
 }
 
-/** The EIP-55 spelling: a hex letter is upper-case where the matching digit of keccak256(lower-case hex) is 8 or more. */
+/**
+ * The spelling that wallets write: of hex EIP-55, in which a letter is upper-case where the matching digit of keccak256(lower-case hex) is
+ * 8 or more; base58 has one spelling alone.
+ */
 export function toChecksum(lower: Address): string {
+  if (!lower.startsWith(PREFIX)) return lower;
   const digits = lower.slice(PREFIX.length);
   const hash = Buffer.from(keccak_256(Buffer.from(digits, 'latin1'))).toString('hex');
   let out = PREFIX;

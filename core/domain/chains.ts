@@ -1,4 +1,4 @@
-import { type Address, NAMESPACES, type Namespace } from './account.ts';
+import { type Address, isAddress, NAMESPACES, type Namespace, readAddress } from './account.ts';
 
 /** A chain by its CAIP-2 name, namespace and reference, for example `eip155:8453`. Source: CAIP-2. */
 export type Chain = `${Namespace}:${string}`;
@@ -124,6 +124,20 @@ export function tokenKey(chain: Chain, token: Address): TokenKey {
 /** What a facilitator calls all chains of a chain's namespace together. */
 export function wildcardOf(chain: Chain): string {
   return `${namespaceOf(chain)}:*`;
+}
+
+/** An account and its chain. Source: CAIP-10. */
+export interface ChainAccount {
+  readonly chain: Chain;
+  readonly address: Address;
+}
+
+/** Reads an account as CAIP-10 writes it, `solana:5eykt…:7xKX…`; null for any other text. */
+export function readChainAccount(text: string): ChainAccount | null {
+  const chain = text.slice(0, Math.max(0, text.lastIndexOf(':')));
+  if (!isChain(chain)) return null;
+  const address = readAddress(withoutChain(text), namespaceOf(chain));
+  return isAddress(address) ? { chain, address } : null;
 }
 
 /** An account without the chain that CAIP-10 writes before it. */

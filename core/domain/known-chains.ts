@@ -492,7 +492,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
       { ...mint('HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', 'EURC'), currency: 'EUR' },
     ],
     registries: NO_REGISTRIES,
-    portalDataset: null,
+    portalDataset: 'solana-mainnet',
   },
   {
     ...SOLANA_PACE,
@@ -509,7 +509,7 @@ export const KNOWN_CHAINS: readonly ChainFacts[] = [
       mint('CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM', 'PYUSD', 'token-2022'),
     ],
     registries: NO_REGISTRIES,
-    portalDataset: null,
+    portalDataset: 'solana-devnet',
   },
 ];
 

@@ -7,6 +7,14 @@ export type PlanId = (typeof PLAN_IDS)[number];
 export const SQL_TIER_IDS = ['standard', 'extended', 'deep'] as const;
 export type SqlTierId = (typeof SQL_TIER_IDS)[number];
 
+const GIBIBYTE = 1024 ** 3;
+/** Disk that a query may use for what does not fit into its memory; then it fails. */
+export const SQL_DISK_BYTES: Readonly<Record<SqlTierId, number>> = {
+  standard: 4 * GIBIBYTE,
+  extended: 16 * GIBIBYTE,
+  deep: 64 * GIBIBYTE,
+};
+
 /** Whose SQL runs: that of every caller on the price list, or only that of organizations, which can be held accountable. */
 export type SqlCallers = 'everyone' | 'organizations';
 

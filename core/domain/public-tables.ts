@@ -22,6 +22,7 @@ import {
   isSelfPayment,
   kind,
   logIndex,
+  memo,
   NAME,
   NAME_OR_NULL,
   type PublicTable,
@@ -82,6 +83,7 @@ export const PUBLIC_TABLES = {
       scheme,
       channel,
       feeAmount,
+      memo,
     ],
   },
   wallet_settlements: {

@@ -4,6 +4,7 @@ export const UNOBSERVED_REASONS = {
   asset_not_indexed: 'This service does not read transfers of the token that the offer asks for.',
   settles_off_chain:
     'Payments for the offer are signed off the chain and settled later in sums, where no single payment shows.',
+  payee_not_published: 'The listing does not say who is paid, so no payment can be matched with the offer.',
   amount_not_published: 'The listing does not say the amount, so no payment can be matched with the offer.',
 } as const;
 

@@ -4,9 +4,8 @@ export const UNREAD_REASONS = {
   mcp_tool: 'A tool of an MCP server: this directory lists resources on HTTP.',
   not_http: 'No http or https URL, or one with credentials or beyond 2,000 characters.',
   other_origin: 'A resource of another origin than the file: an origin publishes prices for itself alone.',
-  mpp_offer:
-    'Offers of the Machine Payments Protocol name no payee, so no payment can be matched with them; those of a session are settled in sums, too.',
-  no_offer: 'No entry of `accepts` has a scheme, a network, an asset and a payee that can be paid.',
+  no_offer:
+    'No entry of `accepts` has a scheme, a network, an asset and a payee that can be paid, and `x-payment-info` has no offer of the Machine Payments Protocol.',
 } as const;
 
 export type UnreadReason = keyof typeof UNREAD_REASONS;

@@ -110,29 +110,26 @@ export function describeExit(exit: ChildExit): string {
 /**
  * The child's side of `superviseChild`: reads the bootstrap line from stdin, then ends this process when stdin closes, which means
  * that the supervisor is gone. `parse` checks the JSON; `onSupervisorGone` replaces the default, an immediate SIGKILL of this
- * process (right for the engine, while a worker may first finish an insert).
+ * process (right for the engine, while a worker may first finish an insert). `onLine` hears what the supervisor tells later.
  */
 export function readBootstrap<T>(
   parse: (json: unknown) => T,
-  onSupervisorGone: () => void = () => process.kill(process.pid, 'SIGKILL'),
+  {
+    onSupervisorGone = () => void process.kill(process.pid, 'SIGKILL'),
+    onLine = () => undefined,
+  }: { readonly onSupervisorGone?: () => void; readonly onLine?: (line: string) => void } = {},
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    let head = '';
-    let complete = false;
-    process.stdin.setEncoding('utf8');
-    process.stdin.on('data', (chunk: string) => {
-      if (complete) return;
-      head += chunk;
-      const end = head.indexOf('\n');
-      if (end < 0) return;
-      complete = true;
+    const lines = createInterface({ input: process.stdin });
+    lines.once('line', (first) => {
+      lines.on('line', onLine);
       try {
-        resolve(parse(JSON.parse(head.slice(0, end))));
+        resolve(parse(JSON.parse(first)));
       } catch (error) {
         reject(error);
       }
     });
-    process.stdin.once('end', onSupervisorGone);
+    lines.once('close', onSupervisorGone);
     process.stdin.once('error', onSupervisorGone);
   });
 }

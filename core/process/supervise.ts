@@ -46,6 +46,8 @@ export interface SupervisedChild {
   /** Starts after the first one. */
   readonly restarts: number;
   readonly state: ChildState;
+  /** Writes a line to the child's stdin, where one runs; a line that a restart loses is not told again. */
+  tell(line: string): void;
   /** Ends the child for good; resolves when the process is gone. Idempotent. */
   stop(): Promise<void>;
 }
@@ -113,6 +115,9 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
     },
     get state() {
       return shown.state;
+    },
+    tell(line) {
+      if (shown.state === 'ready') shown.run?.process.stdin?.write(`${line}\n`);
     },
     async stop() {
       stopping.abort();

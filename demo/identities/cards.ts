@@ -58,8 +58,8 @@ export function cardOf(place: CardPlace, fields: CardFields): CardFields {
   };
 }
 
-/** The card of a merchant's agent: the services, tools and skills behind its offers. */
-export function merchantCard(place: CardPlace, merchant: Merchant): CardFields {
+/** The card of a merchant's agent: the services, tools and skills behind its offers, and an account on another chain. */
+export function merchantCard(place: CardPlace, merchant: Merchant, account?: string): CardFields {
   const { title, description, tags, skill, paths } = offerOf(merchant);
   const tools = paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_/, ''));
   return cardOf(place, {
@@ -71,6 +71,7 @@ export function merchantCard(place: CardPlace, merchant: Merchant): CardFields {
       { name: 'A2A', endpoint: `${merchant.resource}/agent-card.json`, version: '0.3.0', skills: tags },
       { name: 'MCP', endpoint: `${merchant.resource}/mcp`, version: '2025-06-18', tools },
       { name: 'OASF', endpoint: '', version: '0.8.0', skills: [skill], domains: ['technology'] },
+      ...(account === undefined ? [] : [{ name: 'agentWallet', endpoint: account }]),
     ],
     supportedTrust: ['reputation', 'crypto-economic'],
   });

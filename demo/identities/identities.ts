@@ -28,11 +28,16 @@ const SEED_STEP = 8_004;
 
 export function createIdentities(
   cast: Cast,
-  options: { readonly seed: number; readonly host: CardHost },
+  options: {
+    readonly seed: number;
+    readonly host: CardHost;
+    /** On another chain, by the names of merchants (CAIP-10). */
+    readonly accounts?: ReadonlyMap<string, string>;
+  },
 ): Identities {
   const { host } = options;
   const random = seededRandom(options.seed + SEED_STEP);
-  const registry = registryCast(cast, host);
+  const registry = registryCast(cast, host, options.accounts);
   publishWellKnown(host, cast);
   return {
     host,

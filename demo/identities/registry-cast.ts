@@ -162,12 +162,16 @@ const UNREGISTERED_SELLERS = 2;
 
 /**
  * Plans all registrations and publishes their files. Ids are given in the order of the list, because the registry counts
- * from 0 and nothing else registers before.
+ * from 0 and nothing else registers before. `accounts`: on another chain, by the names of merchants (CAIP-10).
  */
-export function registryCast(cast: Cast, host: CardHost): RegistryCast {
+export function registryCast(
+  cast: Cast,
+  host: CardHost,
+  accounts: ReadonlyMap<string, string> = new Map(),
+): RegistryCast {
   const sellers = cast.merchants.slice(0, -UNREGISTERED_SELLERS).map((merchant, index): RegisteredAgent => {
     const place = { host, agentId: BigInt(index) };
-    const file = JSON.stringify(merchantCard(place, merchant));
+    const file = JSON.stringify(merchantCard(place, merchant, accounts.get(merchant.name)));
     return { label: merchant.name, agentId: place.agentId, owner: merchant, uri: kept(place, file, index) };
   });
   const others = CARD_VARIANTS.map(([label, variant], index): RegisteredAgent => {

@@ -7,11 +7,11 @@ import type { Address } from '../../core/domain/account.ts';
 import { knownChain } from '../../core/domain/networks.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/accounts/open.ts';
-import { openConfirmers } from '../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../src/payment/facilitator.ts';
+import { createFacilitatorSigners } from '../../src/payment/facilitator-signers.ts';
 import { createPaymentLane } from '../../src/payment/lane.ts';
+import { openConfirmers } from '../../src/payment/open-confirmers.ts';
 import type { Order, PaymentLane } from '../../src/payment/payment-lane.ts';
-import { createUptoSigners } from '../../src/payment/upto-signers.ts';
 import type { Good } from './goods.ts';
 
 /**
@@ -51,7 +51,7 @@ export function openTill({ rpcUrl, facilitatorUrl, dataDir, log }: TillOptions):
         config: { accept, offerSeconds: OFFER_SECONDS, settleTimeoutSeconds: SETTLE_TIMEOUT_SECONDS },
         store,
         facilitator,
-        uptoSigners: createUptoSigners({ facilitator, clock, log }),
+        signers: createFacilitatorSigners({ facilitator, clock, log }),
         confirmerFor: openConfirmers({ accept, confirmOnChain: true }),
         clock,
         log,

@@ -28,15 +28,22 @@ const STEPS_PER_PURCHASE = 8;
 const FIRST_PURCHASE = 2;
 const STEPS_PER_FORK = 13;
 
-export function createSolanaLive(market: SolanaMarket, facilitatorUrl: string): SolanaLive {
+/** `purchases` are made in turn; each resolves with its transaction. */
+export function createSolanaLive(
+  market: SolanaMarket,
+  purchases: readonly (() => Promise<string>)[],
+): SolanaLive {
   const bought: string[] = [];
   const failed: string[] = [];
   let steps = 0;
+  let begun = 0;
   let purchase: Promise<void> | undefined;
 
   const beginPurchase = (): void => {
-    purchase = market
-      .buy(facilitatorUrl)
+    const buy = purchases[begun % purchases.length];
+    if (buy === undefined) return;
+    begun += 1;
+    purchase = buy()
       .then(
         (transaction) => {
           bought.push(transaction);

@@ -2,12 +2,13 @@ import type { Address, KeyPairSigner } from '@solana/kit';
 import type { Merchant, NamedFacilitator } from '../actors.ts';
 import { paymentAmount, seededRandom } from '../random.ts';
 import type { SolanaFacilitatorBootstrap } from './facilitator-scheme.ts';
+import { fundTokens } from './mints.ts';
 import { type NaivePayment, type NaiveReading, readSolanaNaively } from './naive-reader.ts';
 import { produceEvery, type SolanaNode, startSolana } from './node.ts';
-import { caip2Of } from './programs.ts';
-import { buyOnSolana } from './purchase.ts';
+import { caip2Of, SOLANA_DEVNET } from './programs.ts';
+import { buyCall, buyOnSolana } from './purchase.ts';
 import { createRandomTransactions, NOT_OF_THE_SCHEME } from './random-transactions.ts';
-import { installRandomWorld, type RandomWorld } from './random-world.ts';
+import { installRandomWorld, type RandomWorld, sellersOfSeed } from './random-world.ts';
 import { fundLamports, solanaSecret, solanaWallet } from './wallets.ts';
 
 /** Solana's part of the demo: a local chain, agents that pay there, and sellers that are paid there as well as on the EVM chain. */
@@ -15,6 +16,8 @@ export interface SolanaMarket {
   readonly node: SolanaNode;
   readonly network: `solana:${string}`;
   readonly sellers: readonly SolanaSeller[];
+  /** Where the index itself is paid for calls. */
+  readonly api: Address;
   /** Accounts that pay fees for others, with the facilitator that they belong to; null: no catalogue names it. */
   readonly feePayers: readonly { readonly address: Address; readonly facilitator: string | null }[];
   /** What the local facilitator needs to settle here. */
@@ -27,6 +30,8 @@ export interface SolanaMarket {
   run(everyMs?: number): void;
   /** An agent buys from the first seller over x402. Blocks must be made meanwhile. */
   buy(facilitatorUrl: string): Promise<string>;
+  /** An agent buys a call of the index. Blocks must be made meanwhile. */
+  buyCall(serviceUrl: string): Promise<string>;
   /** Replaces the newest block, which is not final yet. Transactions that name a block of before come again, the others are lost. */
   fork(): void;
   /** What was paid, by balances, in final blocks. */
@@ -62,6 +67,17 @@ const HISTORY_MAX = 2_000;
 /** As on Solana. */
 const BLOCK_EVERY_MS = 400;
 const FACILITATOR_LAMPORTS = 1_000_000_000_000n;
+const CALL = '/v0/flows?limit=5';
+
+/** By the names of merchants that sell on Solana too: their accounts there, as CAIP-10 writes them. */
+export async function solanaAccounts(
+  seed: number,
+  merchants: readonly Pick<Merchant, 'name'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const sellers = await sellersOfSeed(seed);
+  const chain = caip2Of(SOLANA_DEVNET);
+  return new Map(sellers.map((address, at) => [merchants[at]?.name ?? '', `${chain}:${address}`]));
+}
 
 export async function startSolanaMarket(options: MarketOptions): Promise<SolanaMarket> {
   const { seed, genesisTime, merchants, facilitators } = options;
@@ -71,6 +87,8 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
   const label = `${seed}/facilitator`;
   const own = await solanaWallet(label);
   fundLamports(ledger, own.address, FACILITATOR_LAMPORTS);
+  const api = (await solanaWallet(`${seed}/api`)).address;
+  await fundTokens(ledger, { owner: api, mint: world.mints.usdc, amount: 0n });
   const random = seededRandom(seed);
   const transactions = createRandomTransactions(ledger, world, random);
   const network = caip2Of(node.network);
@@ -94,6 +112,7 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
     node,
     network,
     sellers,
+    api,
     feePayers: feePayersOf(world, own, facilitators),
     facilitator: { rpcUrl: node.url, network, secret: Buffer.from(solanaSecret(label)).toString('hex') },
     send,
@@ -115,6 +134,8 @@ export async function startSolanaMarket(options: MarketOptions): Promise<SolanaM
       const payment = { payer: random.pick(world.agents), payTo: seller.address, resource: seller.resource };
       return buyOnSolana({ ...payment, mint: world.mints.usdc, amount: paymentAmount(random) }, lane);
     },
+    buyCall: (serviceUrl) =>
+      buyCall(`${serviceUrl}${CALL}`, { payer: random.pick(world.agents), rpcUrl: node.url }),
     fork() {
       for (const wire of ledger.fork(1)) ledger.submit(wire);
     },

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address, TransactionSigner } from '@solana/kit';
+import { decodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequirements, SettleResponse } from '@x402/core/types';
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { toClientSvmSigner } from '@x402/svm';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 
@@ -51,4 +54,36 @@ export async function buyOnSolana(
   const settled = (await response.json()) as SettleResponse; // by the x402 specification
   if (!settled.success) throw new Error(`a payment on Solana is not settled: ${settled.errorReason}`);
   return settled.transaction;
+}
+
+const OFFER_POLL_MS = 500;
+const OFFER_TIMEOUT_MS = 20_000;
+
+/** Buys a call of a service that sells on Solana, over HTTP as any agent does. Resolves with the transaction of the receipt. */
+export async function buyCall(
+  url: string,
+  { payer, rpcUrl }: { readonly payer: TransactionSigner; readonly rpcUrl: string },
+): Promise<string> {
+  await untilOffered(url);
+  const scheme = new ExactSvmScheme(toClientSvmSigner(payer), { rpcUrl });
+  const pay = wrapFetchWithPayment(fetch, new x402Client().register('solana:*', scheme));
+  const response = await pay(url, { signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+  await response.arrayBuffer();
+  const receipt = response.headers.get('PAYMENT-RESPONSE');
+  if (!response.ok || receipt === null)
+    throw new Error(`${url} answers ${response.status} to a payment on Solana`);
+  return decodePaymentResponseHeader(receipt).transaction;
+}
+
+/** A service that has just started asks its facilitator for a fee payer when it makes its first offer. */
+async function untilOffered(url: string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < OFFER_TIMEOUT_MS; waitedMs += OFFER_POLL_MS) {
+    const response = await fetch(url, { signal: AbortSignal.timeout(SETTLE_TIMEOUT_MS) });
+    await response.arrayBuffer();
+    const offer = response.headers.get('PAYMENT-REQUIRED');
+    const accepts = offer === null ? [] : decodePaymentRequiredHeader(offer).accepts;
+    if (accepts.some(({ network }) => network.startsWith('solana:'))) return;
+    await sleep(OFFER_POLL_MS);
+  }
+  throw new Error(`${url} offers nothing on Solana`);
 }

@@ -43,6 +43,12 @@ const MULTISIG_PLACES = 11;
 const GRANT_LAMPORTS = 100_000_000_000n;
 const GRANT_ATOMS = 1_000_000_000_000n;
 
+/** The sellers of a seed, which are known before the chain runs. */
+export async function sellersOfSeed(seed: number): Promise<Address[]> {
+  const sellers = Array.from({ length: SELLERS }, (_, at) => solanaWallet(`${seed}/seller/${at}`));
+  return (await Promise.all(sellers)).map(({ address }) => address);
+}
+
 export async function installRandomWorld(
   ledger: SolanaLedger,
   { usdc, seed }: { readonly usdc: Address; readonly seed: number },
@@ -50,10 +56,10 @@ export async function installRandomWorld(
   const wallet = (name: string) => solanaWallet(`${seed}/${name}`);
   const wallets = (count: number, name: string) =>
     Promise.all(Array.from({ length: count }, (_, at) => wallet(`${name}/${at}`)));
-  const [feePayers, agents, sellerWallets, signers] = await Promise.all([
+  const [feePayers, agents, sellers, signers] = await Promise.all([
     wallets(FEE_PAYERS, 'fee-payer'),
     wallets(AGENTS, 'agent'),
-    wallets(SELLERS, 'seller'),
+    sellersOfSeed(seed),
     wallets(MULTISIG_SIGNERS, 'multisig-signer'),
   ]);
   const [delegate, multisig, withFee, other, table] = await Promise.all([
@@ -64,7 +70,6 @@ export async function installRandomWorld(
     wallet('lookup-table'),
   ]);
   const mints = { usdc, withFee: withFee.address, other: other.address };
-  const sellers = sellerWallets.map(({ address }) => address);
   installMint(ledger, { mint: usdc });
   installMint(ledger, { mint: mints.withFee, transferFee: TRANSFER_FEE });
   installMint(ledger, { mint: mints.other });

@@ -219,8 +219,15 @@ function transactionMethods(ledger: SolanaLedger): Record<string, RpcMethod> {
         place && place.slot <= ledger.slot(blockCommitmentOf(options)) && ledger.block(place.slot);
       const found = block ? block.transactions[place.index] : undefined;
       if (!block || found === undefined) return null;
+      const { encoding = 'json' } = optionsOf(options);
       requireVersion(found.version, optionsOf(options));
-      return { slot: block.slot, blockTime: block.blockTime, ...(JSON.parse(found.json) as object) }; // written by us
+      const wire = Buffer.from(found.wire).toString('base64');
+      return {
+        slot: block.slot,
+        blockTime: block.blockTime,
+        ...(JSON.parse(found.json) as object), // written by us
+        ...(encoding === 'base64' && { transaction: [wire, encoding] }),
+      };
     },
     getSignaturesForAddress: ([account, options]) =>
       signaturesOf(ledger, textOf(account), {

@@ -9,7 +9,14 @@ import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 import { fetchCards } from './cards/queue.ts';
 import { fetchFeedback } from './feedback/queue.ts';
-import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './statements.ts';
+import {
+  countChangesSql,
+  countDueSql,
+  type Due,
+  deriveSql,
+  noteDueSql,
+  recheckProofsSql,
+} from './statements.ts';
 
 /**
  * Keeps table `agents` in line with events, cards and feedback. An agent is due while rows about it are newer than its last
@@ -62,7 +69,7 @@ export interface DeriveDeps {
 export async function deriveAgents(deps: DeriveDeps): Promise<void> {
   const limits = { ...DERIVE_LIMITS, ...deps.limits };
   const { log, signal } = deps;
-  let fullAtMs = Number.NEGATIVE_INFINITY;
+  const look = createLook(deps, limits);
   let proofsAtMs = Number.NEGATIVE_INFINITY;
   try {
     while (!signal.aborted) {
@@ -71,10 +78,7 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
         await recheckProofs(deps);
         proofsAtMs = beganMs;
       }
-      const isFull = beganMs - fullAtMs >= limits.fullEveryMs;
-      const derived = await deriveDue(deps, isFull ? 'all' : { changedWithinSeconds: limits.recentSeconds });
-      // A full batch may have left agents over, so the next pass is a full comparison again.
-      if (isFull && derived < limits.agentsPerBatch) fullAtMs = beganMs;
+      const derived = await look(beganMs);
       const tookMs = performance.now() - beganMs;
       if (derived > 0) log.debug({ agents: derived, tookMs: Math.round(tookMs) }, 'agents derived');
       // A backlog is processed without pauses: only readers compete for the engine, and they have the other core.
@@ -85,6 +89,36 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** Derives agents that are due: where a row about any agent is new since the last look, and once a minute by comparing all of them. */
+function createLook(deps: DeriveDeps, limits: DeriveLimits): (nowMs: number) => Promise<number> {
+  let fullAtMs = Number.NEGATIVE_INFINITY;
+  let seen: string | null = null;
+  return async (nowMs) => {
+    const isFull = nowMs - fullAtMs >= limits.fullEveryMs;
+    // One small read: looking for due agents writes to the engine, and at rest nothing changes.
+    const changes = await countChanges(deps);
+    if (!isFull && changes === seen) return 0;
+    const derived = await deriveDue(deps, isFull ? 'all' : { changedWithinSeconds: limits.recentSeconds });
+    // A full batch may have left agents over, so the next look is at all of them again.
+    const isWhole = derived < limits.agentsPerBatch;
+    if (isFull && isWhole) fullAtMs = nowMs;
+    seen = isWhole ? changes : null;
+    return derived;
+  };
+}
+
+async function countChanges({ writer, log, signal }: DeriveDeps): Promise<string> {
+  const { rows } = await untilAcknowledged(log, signal, () =>
+    writer.rows({
+      name: 'agents-changes-count',
+      sql: countChangesSql(),
+      maxSeconds: NOTE_MAX_SECONDS,
+      maxRows: 1,
+    }),
+  );
+  return String(rows[0]?.[0]);
 }
 
 /** Makes agents due whose feedback names a payment. */

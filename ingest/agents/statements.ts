@@ -39,6 +39,11 @@ export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
     ORDER BY c.chain, c.agent_id LIMIT ${uint64(agentsMax)}`;
 }
 
+/** Grows with every change of any agent, and never shrinks: merges keep sums. */
+export function countChangesSql(): Sql {
+  return sql`SELECT sum(changes) FROM agent_changes`;
+}
+
 /**
  * Makes every agent due whose feedback names a payment. A settlement that is indexed or undone after the file was read does not make
  * the agent due, because settlements do not refer to feedback.

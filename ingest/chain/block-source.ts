@@ -24,6 +24,11 @@ export interface ChainTip {
   onNewHead(listener: () => void): () => void;
 }
 
+/** Reads ranges of blocks, as `BlockReader.read` says. */
+export interface RangeReader<Filter, Batch> {
+  read(from: number, to: number, filter: Filter, options?: ReadOptions): Promise<Batch>;
+}
+
 /** A header as the proof of completeness needs it. */
 export interface Header extends BlockRef {
   /** 0x and 512 hex digits, or null if the chain omits the field. */

@@ -1,20 +1,36 @@
 import type { Log } from '../../core/log.ts';
-import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from './block-source.ts';
-import { ReadAbandoned } from './block-source.ts';
-import type { PortalSource } from './portal/source.ts';
+import {
+  type BlockRef,
+  type ChainTip,
+  type RangeReader,
+  ReadAbandoned,
+  type ReadOptions,
+} from './block-source.ts';
+import type { OpenPortal } from './portal/open.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 
 /**
- * A chain over two sources: final blocks from a Portal, everything else over JSON-RPC. The Portal is never needed: where it is silent, refuses
- * or contradicts itself or the node, the range is read over JSON-RPC, and the Portal rests before it is asked again. The last block of every
- * range that it gives is compared with the node's, so that a Portal of another chain, or of blocks that were undone, is found out.
+ * A chain of any family over two sources: final blocks from a Portal, everything else over JSON-RPC. The Portal is never needed: where it is
+ * silent, refuses or contradicts itself or the node, the range is read over JSON-RPC, and the Portal rests before it is asked again. The last
+ * block of every range that it gives is compared with the node's, so that a Portal of another chain, or of blocks that were undone, is found
+ * out.
  */
-export interface HistorySourceDeps {
-  readonly portal: PortalSource;
-  readonly rpc: BlockSource;
+export interface HistorySourceDeps<Filter, Batch, Source> {
+  readonly portal: HistoryPortal<Filter, Batch>;
+  readonly rpc: Source;
   readonly log: Log;
   readonly nowMs?: () => number;
   readonly rests?: Partial<PortalRests>;
+}
+
+export interface HistoryPortal<Filter, Batch>
+  extends RangeReader<Filter, Batch>,
+    Pick<OpenPortal, 'finalizedAtLeast' | 'counters'> {}
+
+export interface HistoryBatch {
+  readonly to: number;
+  readonly blocks: readonly BlockRef[];
+  readonly readFrom?: 'portal' | 'rpc';
 }
 
 export interface PortalRests {
@@ -27,11 +43,15 @@ const RESTS: PortalRests = { firstMs: 30_000, maxMs: 10 * 60_000 };
 /** Then JSON-RPC reads the range: a second attempt survives a lost connection. */
 const PORTAL_ATTEMPTS_MAX = 2;
 
-export function createHistorySource(deps: HistorySourceDeps): BlockSource {
+export function createHistorySource<
+  Filter,
+  Batch extends HistoryBatch,
+  Source extends ChainTip & RangeReader<Filter, Batch>,
+>(deps: HistorySourceDeps<Filter, Batch, Source>): Source {
   const { portal, rpc, log, nowMs = () => performance.now() } = deps;
   const outage = createOutage({ ...RESTS, ...deps.rests }, nowMs, log);
   /** Null where the Portal does not have the range, or not now. */
-  const readPortal = async (from: number, to: number, filter: LogFilter): Promise<BlockBatch | null> => {
+  const readPortal = async (from: number, to: number, filter: Filter): Promise<Batch | null> => {
     if (outage.isResting()) return null;
     const startedMs = nowMs();
     try {
@@ -48,7 +68,7 @@ export function createHistorySource(deps: HistorySourceDeps): BlockSource {
   };
   return {
     ...rpc,
-    async read(from, to, filter, options?: ReadOptions) {
+    async read(from: number, to: number, filter: Filter, options?: ReadOptions): Promise<Batch> {
       // Near the tip every block may be undone while it is read.
       const isNearTip = options?.everyHeader === true;
       return (
@@ -71,7 +91,7 @@ export function createHistorySource(deps: HistorySourceDeps): BlockSource {
 }
 
 /** The blocks of a range are linked, so that its last block stands for all of them. */
-async function compareLast({ to, blocks }: BlockBatch, rpc: BlockSource): Promise<void> {
+async function compareLast({ to, blocks }: HistoryBatch, rpc: ChainTip): Promise<void> {
   const [given, standing] = [blocks.at(-1), await rpc.blockAt(to)];
   if (given?.number !== to || standing?.hash !== given.hash)
     throw new ProviderContradiction('wrong-fork', `the Portal has another block ${to} than the node`);

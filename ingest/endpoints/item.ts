@@ -11,7 +11,7 @@ import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 import { templateHref } from '../fetch/uri.ts';
 import { readDiscovery } from './discovery.ts';
-import { hasMppOffer, settlesOffChain } from './off-chain.ts';
+import { type MppOffer, mppOffers, settlesOffChain } from './off-chain.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, with or without Coinbase's extras. Items are untrusted: unusable parts are skipped,
@@ -43,7 +43,7 @@ export function unreadReason(item: unknown, facts: ItemFacts): UnreadReason {
   if (typeof item === 'string') return 'plain_url';
   const text = resourceText(item);
   if (fieldOf(item, 'type') === 'mcp' || text.startsWith('mcp:')) return 'mcp_tool';
-  if (readResource(item, facts.origin) !== null) return hasMppOffer(item) ? 'mpp_offer' : 'no_offer';
+  if (readResource(item, facts.origin) !== null) return 'no_offer';
   return readResource(item, undefined) === null ? 'not_http' : 'other_origin';
 }
 
@@ -81,18 +81,20 @@ function payTosLike(one: Pick<ReadAccept, 'payTo' | 'network'>, all: readonly Re
   const kindOf = ({ payTo, network }: typeof one): string =>
     readAddress(payTo, 'eip155') === payTo ? 'eip155' : network;
   const alike = all.filter((other) => kindOf(other) === kindOf(one));
-  return [...new Set(alike.map(({ payTo }) => payTo))].sort();
+  return [...new Set(alike.map(({ payTo }) => payTo))].filter((payTo) => payTo !== '').sort();
 }
 
 /**
  * A seller may take one payment on the chain and off it, in two entries that differ by nothing else. An offer that is listed twice counts
- * once, the first time (sync.ts), so the one whose payments can be seen goes first.
+ * once, the first time (sync.ts), so the one whose payments can be seen goes first. Offers of the Machine Payments Protocol are listed
+ * where the item has no other.
  */
 function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
   const declared = [item, fieldOf(item, 'metadata')];
   const read = listOf(fieldOf(item, 'accepts'))
     .slice(0, ACCEPTS_MAX)
     .flatMap((entry) => readAccept(entry, declared, tokens) ?? []);
+  if (read.length === 0) return mppOffers(item).flatMap((offer) => readMpp(offer, declared) ?? []);
   const isOffChain = ({ unobserved }: ReadAccept): boolean => unobserved === 'settles_off_chain';
   return [...read.filter((accept) => !isOffChain(accept)), ...read.filter(isOffChain)];
 }
@@ -186,6 +188,7 @@ const SYMBOL_MAX_CHARS = 32;
 const FOREIGN = /^[A-Za-z0-9._:-]{1,128}$/;
 const ATOMIC = /^\d{1,78}$/;
 const MICROS_PER_DOLLAR = 1_000_000n;
+const MICROS_PER_CENT = 10_000n;
 const U256_MAX = 2n ** 256n - 1n;
 const U32_MAX = 2 ** 32 - 1;
 
@@ -223,6 +226,24 @@ export function readAccept(
     unobserved: unobservedOf(entry, { chain, decimals, amount }),
     maxTimeoutSeconds: readTimeout(fieldOf(entry, 'maxTimeoutSeconds')),
     method: readMethod(fieldAt(entry, 'outputSchema', 'input', 'method')),
+  };
+}
+
+/** An offer of the Machine Payments Protocol in the words of x402: its intent is the scheme, its method of payment the network. */
+function readMpp(
+  { intent, method, amount, currency }: MppOffer,
+  declared: readonly unknown[],
+): ReadAccept | null {
+  if (!SCHEME.test(intent) || !NETWORK.test(method)) return null;
+  const units = readAmount({ amount });
+  const isCents = typeof currency === 'string' && /^usd$/i.test(currency);
+  return {
+    ...{ network: method, chain: null, scheme: intent, payTo: '', amount: units },
+    asset: typeof currency === 'string' && FOREIGN.test(currency) ? currency : '',
+    priceUsdMicros: isCents && units !== null ? units * MICROS_PER_CENT : declaredPrice(declared),
+    unobserved: settlesOffChain({ intent }) ? 'settles_off_chain' : 'payee_not_published',
+    maxTimeoutSeconds: 0,
+    method: null,
   };
 }
 

@@ -55,8 +55,8 @@ const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= since AND reason != 'settl
     FROM ${OFFERS}) AS offers
   LEFT JOIN (${ACTIVITY}) AS activity USING (pay_to, chain, asset, is_range, terms, origin)`;
 
-/** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
-const FAMILY = sql`if(${isEvmAccountText(sql`pay_to`)}, 'eip155', network)`;
+/** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. Offers without a payee contest none. */
+const FAMILY = sql`multiIf(pay_to = '', '', ${isEvmAccountText(sql`pay_to`)}, 'eip155', network)`;
 const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
   'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
 
@@ -65,7 +65,7 @@ const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, netwo
  * and the domain does not publish all of them: a seller with several addresses lists them together, in every listing.
  */
 const RESOURCES = sql`SELECT resource AS claimed, max(is_open) AS contested,
-    toJSONString(arraySort(groupArrayArray(family_claimants))) AS claimants
+    toJSONString(arraySort(arrayFilter(one -> one.4 != '', groupArrayArray(family_claimants)))) AS claimants
   FROM (SELECT resource, groupArray(${CLAIMANT}) AS family_claimants,
       count() > 1 AND uniqExactArray(items) > 1 AND min(published) = 0 AS is_open
     FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n,
@@ -104,7 +104,7 @@ const DERIVED = sql`SELECT resource, method,
     ${sumOfSpans(sql`one.12.1`)} AS span_counts_, ${sumOfSpans(sql`one.12.2`)} AS span_payers_, ${sumOfSpans(sql`one.12.3`)} AS span_usd_,
     ${sumByTime(sql`one.12.4`)} AS days_, ${sumByTime(sql`one.12.5`)} AS hours_,
     payee.1 AS shared_, payee.2 AS payee_count_, payee.3 AS payee_payers_, payee.4 AS payee_usd_, payee.5 AS payee_last_,
-    arraySort(groupUniqArray(pay_to)) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
+    arraySort(groupUniqArrayIf(pay_to, pay_to != '')) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
     arraySort(groupUniqArrayIf(chain, chain != '')) AS chains_, arraySort(groupUniqArray(source)) AS sources_,
     toJSONString(arraySort(groupArray(${OFFER}))) AS offers_,
     lowerUTF8(concat(resource, ' ', service_name_, ' ', description_, ' ', arrayStringConcat(tags_, ' '))) AS search_text_,
@@ -116,7 +116,7 @@ const DERIVED = sql`SELECT resource, method,
     LEFT JOIN (SELECT pay_to AS paid_to, chain AS paid_on, settlement_count AS paid_n, unique_payers AS paid_payers,
         settled_usd AS paid_usd, last_settled_at AS paid_last FROM payee_activity FINAL WHERE del = 0) AS payments
       ON seen.pay_to = paid_to AND seen.chain = paid_on
-    LEFT JOIN (SELECT pay_to AS shared_to, uniqExact(resource) > 1 AS shared FROM ${LIVE_OFFERS} GROUP BY pay_to) AS payees
+    LEFT JOIN (SELECT pay_to AS shared_to, pay_to != '' AND uniqExact(resource) > 1 AS shared FROM ${LIVE_OFFERS} GROUP BY pay_to) AS payees
       ON seen.pay_to = shared_to)
   GROUP BY resource, method`;
 

@@ -1,6 +1,5 @@
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { BlockSource } from '../chain/block-source.ts';
-import { createHistorySource } from '../chain/history-source.ts';
 import { createPortalSource } from '../chain/portal/source.ts';
 import { createRpcSource } from '../chain/source.ts';
 import { decodeContextOf } from '../decode/context.ts';
@@ -10,6 +9,7 @@ import { enrichRelayers } from '../follow/enrich-relayers.ts';
 import { createEvmWindows } from '../follow/evm-windows.ts';
 import { observedSource, watchedRpc } from '../follow/observe-work.ts';
 import type { Family, OpenDeps } from './family.ts';
+import { historySource } from './history.ts';
 
 /** EVM chains: logs over JSON-RPC, final blocks from the Portal where the chain has one, and receipts for the fees. */
 export const EVM: Family = {
@@ -31,7 +31,7 @@ export const EVM: Family = {
     };
   },
   openHistory(deps, chain) {
-    const source = historySource(deps, chain);
+    const source = historySource(deps, chain, rpcSource(deps, chain), createPortalSource);
     const context = decodeContextOf(chain, deps.catalogues.current());
     return { source, windows: createEvmWindows({ ...deps, source, context }) };
   },
@@ -41,21 +41,4 @@ function rpcSource({ log, signal, rateLimitOf, observation }: OpenDeps, chain: C
   const watched = watchedRpc(observation, chain.chain);
   const source = createRpcSource(chain, { log, signal, rateLimitOf, ...watched });
   return observedSource(observation, chain.chain, source);
-}
-
-/** Final blocks come from the Portal where the chain has one. */
-function historySource(deps: OpenDeps, chain: ChainConfig): BlockSource {
-  const { log, signal, rateLimitOf, observation } = deps;
-  const rpc = rpcSource(deps, chain);
-  if (chain.portal === null) return rpc;
-  const { url: portalUrl, ...portal } = chain.portal;
-  const own = { log: log.child({ chain: chain.chain }), signal, rateLimitOf };
-  return createHistorySource({
-    rpc,
-    portal: createPortalSource(
-      { ...chain, ...portal, portalUrl },
-      { ...own, ...watchedRpc(observation, chain.chain) },
-    ),
-    log: own.log,
-  });
 }

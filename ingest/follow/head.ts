@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { type BlockRef, type ChainTip, ReadAbandoned } from '../chain/block-source.ts';
@@ -32,6 +33,8 @@ export interface FollowDeps {
 const FOLLOW_WINDOW_MAX_BLOCKS = 200;
 /** Blocks after which the tip is read again: during a long catch-up both tip and finality move. */
 const ADVANCE_MAX_BLOCKS = 2_000;
+/** At the tip a window takes in the blocks of so long, or of a poll interval where that is shorter: each window is a dozen small inserts. */
+const TIP_WINDOW_MS = 1_000;
 /**
  * A tip below ours is usually a lagging node. Only if the chain stays shorter for this long, without one contrary answer, are the blocks
  * considered lost.
@@ -43,6 +46,7 @@ export async function followHead(deps: FollowDeps, start: HeadRange): Promise<vo
   let head = start;
   let shorterSinceMs: number | null = null;
   while (!deps.signal.aborted) {
+    const lookedMs = performance.now();
     const tip = await deps.source.tip();
     deps.status.sourceAnswered();
     deps.status.sawTip(tip);
@@ -56,6 +60,7 @@ export async function followHead(deps: FollowDeps, start: HeadRange): Promise<vo
     }
     // Nothing can be done now: two nodes that contradict each other must not make this loop spin.
     if (next.end === head.end && next.hash === head.hash) await waitForNextHead(deps);
+    else if (next.hash === tip.head.hash) await untilNextWindow(deps, lookedMs);
     head = next;
   }
 }
@@ -163,6 +168,13 @@ export async function retractTo(deps: FollowDeps, head: HeadRange, ancestor: Blo
   deps.known.forgetAbove(ancestor.number);
   deps.status.indexed(ancestor);
   return next;
+}
+
+async function untilNextWindow({ config, signal }: FollowDeps, lookedMs: number): Promise<void> {
+  const windowMs = Math.min(TIP_WINDOW_MS, config.pollMs);
+  await delay(Math.max(0, lookedMs + windowMs - performance.now()), undefined, { signal }).catch(
+    () => undefined, // the loop ends
+  );
 }
 
 /** A poll interval, or less when the node announces a block. */

@@ -1,5 +1,5 @@
 import { type Meter, secondsSince, type Tracer } from '../../core/meter.ts';
-import { type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
+import { type RangeReader, ReadAbandoned, type ReadOptions } from '../chain/block-source.ts';
 import type { RpcSourceDeps } from '../chain/source.ts';
 import type { DocumentFetcher } from '../fetch/document.ts';
 
@@ -29,13 +29,13 @@ export function watchedRpc(
 }
 
 /** Counts the windows that are read, and puts each into a span. */
-export function observedSource(
+export function observedSource<Filter, Batch, Source extends RangeReader<Filter, Batch>>(
   { meter, tracer }: WorkObservation,
   chain: string,
-  source: BlockSource,
-): BlockSource {
+  source: Source & RangeReader<Filter, Batch>,
+): Source {
   if (meter === null && tracer === null) return source;
-  const read: BlockSource['read'] = async (from, to, filter, options) => {
+  const read: RangeReader<Filter, Batch>['read'] = async (from, to, filter, options) => {
     let outcome = 'failed';
     try {
       const batch = await source.read(from, to, filter, options);
@@ -51,7 +51,7 @@ export function observedSource(
   if (tracer === null) return { ...source, read };
   return {
     ...source,
-    read: (from, to, filter, options) =>
+    read: (from: number, to: number, filter: Filter, options?: ReadOptions) =>
       tracer.span('ingest read', { chain, block_from: from, block_to: to }, () =>
         read(from, to, filter, options),
       ),

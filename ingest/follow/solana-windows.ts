@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/account.ts';
 import type { SolanaBatch } from '../chain/solana/block.ts';
-import type { SolanaSource } from '../chain/solana/source.ts';
+import type { SolanaReader } from '../chain/solana/source.ts';
 import { decodeSlots } from '../decode/solana/settlements.ts';
 import { isCandidate } from '../decode/solana/shape.ts';
 import { gradeSettlement } from '../grading/grade.ts';
@@ -10,7 +10,7 @@ import type { WindowReader } from './pipeline.ts';
 
 export interface SolanaWindowsDeps {
   readonly config: Pick<ChainConfig, 'chain' | 'tokens'>;
-  readonly source: Pick<SolanaSource, 'read'>;
+  readonly source: SolanaReader;
 }
 
 /** Windows of Solana: transfers of the listed mints. */
@@ -26,6 +26,7 @@ export function createSolanaWindows({ config, source }: SolanaWindowsDeps): Wind
       const batch = await source.read(from, to, filter, options);
       return {
         ...{ from, to, blocks: endsOf(batch), size: sizeOf(batch) },
+        ...{ waitedMs: batch.waitedMs, readFrom: batch.readFrom },
         rowsBy(catalogue) {
           // Whole blocks are at hand: unlike on EVM chains nothing was left out for the catalogue of the reading.
           const isCataloguedPayee = (payee: Address): boolean => catalogue.isPayee(chain, payee);

@@ -20,20 +20,22 @@ export interface ReportDeps {
   readonly terminal: ((line: string) => void) | null;
 }
 
-/** How soon a change is written for the API, and how often a row is written without a change. */
-const STATUS_NEWS_MS = 250;
+/** How often a change is looked for, how far apart changes are written for the API, and how often a row is written without a change. */
+const STATUS_LOOK_MS = 250;
+const STATUS_NEWS_MS = 1_000;
 const STATUS_HEARTBEAT_MS = 2_000;
 
 /** A status that cannot be written is not worth stopping for: the next one replaces it. */
 export async function publishStatus(status: ChainStatus, deps: ReportDeps): Promise<void> {
   const { writer, versions, log, signal } = deps;
   let published: string | null = null;
-  for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_NEWS_MS) {
+  for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_LOOK_MS) {
     status.tick();
     const snapshot = status.snapshot();
-    const isDue = silentMs >= STATUS_HEARTBEAT_MS;
-    if (isDue || published !== newsKey(snapshot)) {
+    const isNews = silentMs >= STATUS_NEWS_MS && published !== newsKey(snapshot);
+    if (isNews || silentMs >= STATUS_HEARTBEAT_MS) {
       published = newsKey(snapshot);
+      silentMs = 0;
       await saveStatus(writer, versions, snapshot).catch((error: unknown) => {
         published = null;
         // Another process leads this chain and publishes its status now: the only error that stops the report.
@@ -41,8 +43,7 @@ export async function publishStatus(status: ChainStatus, deps: ReportDeps): Prom
         log.warn({ err: error }, 'status not written');
       });
     }
-    if (isDue) silentMs = 0;
-    await delay(STATUS_NEWS_MS, undefined, { signal });
+    await delay(STATUS_LOOK_MS, undefined, { signal });
   }
 }
 

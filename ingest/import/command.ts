@@ -5,7 +5,7 @@ import { publicFacts } from '../../clickhouse/guest/views/facts.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Config } from '../../core/config/config.ts';
-import { chainIdOf } from '../../core/domain/chains.ts';
+import { chainIdOf, namespaceOf } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { createVersions, highestVersion } from '../write/versions.ts';
 import type { FileKind } from './columns.ts';
@@ -96,7 +96,17 @@ export async function importFiles(
   }
 }
 
-function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
+/** Throws `UserError` for a chain that is not configured, and for one of Solana, whose transactions are no logs. */
+function chainNamed(config: Config, name: string | undefined): ChainConfig {
+  const found = configuredChain(config, name);
+  if (namespaceOf(found.chain) !== 'eip155')
+    throw importProblems([
+      `files hold logs, which ${found.facts.slug} has none of: index it from a node (docs/operators.md)`,
+    ]);
+  return found;
+}
+
+function configuredChain({ chains }: Config, name: string | undefined): ChainConfig {
   const slugs = chains.map(({ facts }) => facts.slug).join(', ');
   const [only, ...others] = chains;
   if (name === undefined) {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { rowsOf } from '../../clickhouse/catalogue/rows.ts';
 import { CATALOGUE_TABLES, PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
 import { EngineError, type Guest, type GuestResult } from '../../clickhouse/engine/engine.ts';
-import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
+import { GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/memory.ts';
 import { isOrganizationName, organizationName } from '../../core/domain/caller.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import type { SqlCallers } from '../../core/domain/plan.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { PUBLISHED_DATABASE } from '../../clickhouse/catalogue/tables.ts';
+import { GUEST_MEMORY_MAX_BYTES } from '../../clickhouse/guest/memory.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { withOwnNames } from '../../core/domain/own-table.ts';
 import { NO_OWN_TABLES, type OwnTable, type OwnTables } from '../policy/own-tables.ts';
@@ -26,6 +27,7 @@ import { readTree, type TreeNode } from './query-tree.ts';
 import { editsOfWord, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { NO_REWRITES, type Rewrites } from './rewrites.ts';
 import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
+import { spillableText } from './spillable.ts';
 import { withStandIns } from './stand-ins.ts';
 
 /**
@@ -51,8 +53,8 @@ export interface Accepted {
   readonly blockRows: number;
   /** Whether planning it is always fast. */
   readonly safeToPlan: boolean;
-  /** Whether it can be stopped in time only with a lower memory limit. */
-  readonly needsLittleMemory?: boolean;
+  /** Memory with which it can be stopped in time, where that may be less than its tier has. */
+  readonly memoryMaxBytes?: number;
   /** The format that it ends with; only where `readsLikeServer`. */
   readonly format?: string;
   /** Its SETTINGS; `text` holds none of them. */
@@ -129,7 +131,9 @@ async function plainQuery(
     pieces.length === 0 ? named : await parsedAgain(edited(named.canonical, pieces), true, parser);
   const all = [...sentApart, ...settings];
   const standIns = await withStandIns(parsed, all, parser);
-  const whole = standIns === null ? parsed : await parsedAgain(standIns.text, true, parser);
+  const stood = standIns === null ? parsed : await parsedAgain(standIns.text, true, parser);
+  const spillable = spillableText(stood);
+  const whole = spillable === null ? stood : await parsedAgain(spillable, true, parser);
   const warnings: QueryWarning[] = [
     ...leftOutWarning(settings, sent.caller),
     ...(hadPrewhere ? [prewhereWarning(sent.caller)] : []),
@@ -178,7 +182,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   walletKeys: [],
   rewrites: NO_REWRITES,
   blockRows: GUEST_FULL_BLOCK_ROWS,
-  needsLittleMemory: false,
+  memoryMaxBytes: GUEST_MEMORY_MAX_BYTES,
   safeToPlan: false,
   format: undefined,
   settings: [],
@@ -232,7 +236,7 @@ function meaningsOnce(root: TreeNode, own: OwnTables | undefined): TreeQuery['me
 function acceptedOf(query: TreeQuery): Accepted {
   const { own = NO_OWN_TABLES } = query.policy;
   const { text, tables, functions, parameters, warnings, namedConstants, walletKeys, rewrites } = query;
-  const { blockRows, needsLittleMemory, safeToPlan, format, settings } = query;
+  const { blockRows, memoryMaxBytes, safeToPlan, format, settings } = query;
   return {
     ...(format === undefined ? {} : { format }),
     ...(settings.length === 0 ? {} : { settings }),
@@ -242,7 +246,7 @@ function acceptedOf(query: TreeQuery): Accepted {
     functions: [...functions],
     parameters,
     blockRows,
-    needsLittleMemory,
+    memoryMaxBytes,
     safeToPlan,
     warnings,
     namedConstants,

@@ -79,7 +79,7 @@ export interface Facts {
   readonly rewrites: Rewrites;
   /** Rows per block at most. */
   readonly blockRows: number;
-  readonly needsLittleMemory: boolean;
+  readonly memoryMaxBytes: number;
   readonly safeToPlan: boolean;
   /** The format that it ends with, where that is kept. */
   readonly format: string | undefined;
@@ -282,7 +282,7 @@ export const RULES: readonly Rule[] = [
       const care = checkWork(root, tokens, { functions: policy.functions, own });
       return {
         blockRows: Math.min(care.blockRows, blockRows),
-        needsLittleMemory: care.needsLittleMemory,
+        memoryMaxBytes: care.memoryBytes,
       };
     },
   },

@@ -20,7 +20,7 @@ export interface Admission {
   admit<Result>(
     query: Admissible,
     signal: AbortSignal,
-    work: (place: Place) => Promise<Result>,
+    work: (place: Place, facts: GuestFacts) => Promise<Result>,
   ): Promise<Result>;
   /** Reports that this caller's text could not be stopped. */
   punish(query: { readonly text: string; readonly caller: string }): void;
@@ -57,7 +57,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       // 3. The caller has not too many unread results.
       if (load !== 'plan') unread.check(caller);
       // 4. The engine answers, and its guest user passes the check.
-      return guest.pass(async () => {
+      return guest.pass(async (facts) => {
         // 5. A place is free or becomes free in time.
         const places = load === 'plan' ? planPlaces : runPlaces;
         const place = await places.take({ caller, heavy: load === 'heavy' }, signal).catch(asRefusal);
@@ -68,7 +68,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
           place.leave();
           throw error;
         }
-        return work(place);
+        return work(place, facts);
       });
     },
     punish({ text, caller }) {

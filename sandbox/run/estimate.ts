@@ -3,7 +3,7 @@ import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-ta
 import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
-import { ATTACHED, averageRows, joinedRows, nodesOf } from './joined-rows.ts';
+import { ATTACHED, averageRows, nodesOf, plannedWork } from './joined-rows.ts';
 import {
   openPlanning,
   type PlannedQuery,
@@ -28,11 +28,11 @@ export interface EstimateDeps extends PlanningDeps {
 export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
   return (query, signal) => {
     const wanted = { caller: query.caller, text: query.accepted.text, load: 'plan' as const };
-    return deps.admission.admit(wanted, signal, async (place) => {
+    return deps.admission.admit(wanted, signal, async (place, { memoryBytes }) => {
       const planning = openPlanning(deps, query, signal);
       try {
         await deps.resolve(query, planning);
-        return await estimateIn(deps, query, planning);
+        return await estimateIn(deps, query, { planning, shareBytes: memoryBytes });
       } catch (error) {
         return unknownUnless(error, query, signal);
       } finally {
@@ -45,7 +45,7 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
 async function estimateIn(
   { guests }: Pick<EstimateDeps, 'guests'>,
   query: PlannedQuery,
-  planning: Planning,
+  { planning, shareBytes }: { readonly planning: Planning; readonly shareBytes: number },
 ): Promise<Estimate> {
   const ask = async (name: string, prefix: string): Promise<readonly Row[]> => {
     const question = (text: string): string => `${prefix} ${text}`;
@@ -58,10 +58,10 @@ async function estimateIn(
   const counts = rowsByTable(rows);
   const average = averageRows(counts, readings);
   const attached = Math.max(1, ...(query.accepted.own ?? []).map((table) => table.rows));
-  const joined = joinedRows(parsed.flatMap(nodesOf), (table) =>
-    table === ATTACHED ? attached : average(table),
-  );
-  return { ...estimateOf(counts, readings, query.accepted.tables), ...joined };
+  const rowsOf = (table: string): number => (table === ATTACHED ? attached : average(table));
+  const { heldBytes, ...joined } = plannedWork(parsed.flatMap(nodesOf), { rowsOf, bytesOf });
+  const read = estimateOf(counts, readings, query.accepted.tables);
+  return { ...read, ...joined, heldShares: heldBytes / shareBytes };
 }
 
 const UNKNOWN: Estimate = {
@@ -69,6 +69,8 @@ const UNKNOWN: Estimate = {
   bytes: null,
   rowsJoined: 0,
   rowsJoinedMax: 0,
+  rowsCrossed: 0,
+  heldShares: 0,
   withoutKey: [],
   withoutTime: [],
 };
@@ -151,7 +153,7 @@ function estimateOf(
   rows: ReadonlyMap<string, number>,
   readings: readonly Reading[],
   named: readonly string[],
-): Omit<Estimate, 'rowsJoined' | 'rowsJoinedMax'> {
+): Pick<Estimate, 'rows' | 'bytes' | 'withoutKey' | 'withoutTime'> {
   // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {

@@ -11,7 +11,7 @@ import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from 
 /** Turns an engine error during the run of an accepted query into an error for its author. */
 
 /** Failure reasons by the engine's codes. Names as in ClickHouse's ErrorCodes.cpp. */
-const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {
+const CODES: Readonly<Record<Exclude<QueryFailure, 'other' | 'disk'>, readonly number[]>> = {
   timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
   memory: [241], // MEMORY_LIMIT_EXCEEDED
   rows_read: [158, 307], // TOO_MANY_ROWS, TOO_MANY_BYTES
@@ -38,7 +38,13 @@ const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
 );
 
 /** Reasons with our own wording: the engine's names settings, or rights that no caller can have. */
-const OWN_WORDS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
+const OWN_WORDS: ReadonlySet<QueryFailure> = new Set([
+  'timeout',
+  'memory',
+  'disk',
+  'rows_read',
+  'result_size',
+]);
 /** Shorter names are similar to too many others. */
 const SUGGESTED_FROM_CHARS = 3;
 const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
@@ -46,8 +52,8 @@ const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
 const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
   timeout:
     'Narrow block_time, ask merchant_days or payer_days for long ranges, or send a larger `max_qu` or `tier`.',
-  memory:
-    'Narrow block_time, group by fewer columns, use uniq instead of uniqExact, or join the smaller side on the right.',
+  memory: 'Narrow block_time, group by fewer columns, or use uniq instead of uniqExact.',
+  disk: 'Narrow block_time, group, sort or join fewer columns, or send a larger `tier`.',
   rows_read: 'Narrow block_time, or ask merchant_days or payer_days.',
   result_size: 'Add a LIMIT, select fewer columns, or choose a streamed `format`.',
   too_complex: 'Split the question, or end a recursion earlier.',
@@ -73,7 +79,7 @@ interface Explanation {
 }
 
 /** What an explanation knows of the query. */
-type Explained = Pick<Accepted, 'text' | 'tables' | 'own' | 'warnings'>;
+type Explained = Pick<Accepted, 'text' | 'tables' | 'own' | 'warnings' | 'functions'>;
 
 /** `QueryFailed` if the query is at fault; the error itself if the engine is. */
 export function explainFailure(
@@ -89,8 +95,67 @@ export function explainFailure(
   return new QueryFailed({ ...explain(error.engineCode, said, accepted), figures, cause: error });
 }
 
+/** The engine has no code of its own for too large files. */
+function reasonOf(code: number, said: string): QueryFailure {
+  if (/limit for temporary files/i.test(said)) return 'disk';
+  return REASON_OF_CODE.get(code) ?? 'other';
+}
+
+/** What needs memory, by the engine's name of the step that it was in, and how to need less. */
+const OPERATORS: readonly (readonly [step: RegExp, operator: string, hint: string])[] = [
+  [
+    /Join/,
+    'the join',
+    'Join on an equal column (a=b), which goes on disk where it must; filter and group each side first, and put the smaller one on the right.',
+  ],
+  [
+    /Distinct/,
+    'DISTINCT',
+    'Write SELECT … GROUP BY the same columns, which goes on disk where it must, or use fewer or shorter columns.',
+  ],
+  [/Window/, 'a window function', 'Add a PARTITION BY with smaller partitions, or narrow block_time.'],
+  [/Sort/, 'ORDER BY', 'Sort fewer and shorter columns, and look the others up after a LIMIT.'],
+  [
+    /CreatingSet/,
+    'IN (SELECT …)',
+    'Write it as a JOIN with a grouped subquery, which goes on disk where it must.',
+  ],
+];
+/** Aggregates that keep every value. */
+const KEEPS_VALUES =
+  /^(uniqexact|count_?distinct|group(array|uniqarray|concat)|quantiles?exact|median_?exact|topk)/i;
+
+function operatorOf(
+  said: string,
+  functions: readonly string[],
+): Pick<Explanation, 'detail' | 'hint'> | undefined {
+  const step = /While executing (\w+)/.exec(said)?.[1];
+  if (step === undefined) return undefined;
+  const [, operator, hint] = OPERATORS.find(([pattern]) => pattern.test(step)) ?? [];
+  if (operator !== undefined && hint !== undefined) return neededBy(operator, hint);
+  if (!/Aggregat/.test(step)) return undefined;
+  const keeping = functions.find((name) => KEEPS_VALUES.test(name));
+  if (keeping === undefined)
+    return neededBy(
+      'GROUP BY',
+      'Group by fewer or shorter columns (ids instead of addresses), or narrow block_time.',
+    );
+  return neededBy(
+    keeping,
+    /^(uniq|count)/i.test(keeping)
+      ? `${keeping} keeps every value: use uniq, or count the rows of a subquery that groups by it.`
+      : `${keeping} keeps every value: use quantile, topK with a small number, or a GROUP BY of the values.`,
+  );
+}
+
+function neededBy(operator: string, hint: string): Pick<Explanation, 'detail' | 'hint'> {
+  return { detail: `${QUERY_FAILURES.memory.slice(0, -1)}: ${operator} took it.`, hint };
+}
+
 function explain(code: number, said: string, accepted: Explained): Explanation {
-  const reason = REASON_OF_CODE.get(code) ?? 'other';
+  const reason = reasonOf(code, said);
+  const operator = reason === 'memory' ? operatorOf(said, accepted.functions) : undefined;
+  if (operator !== undefined) return { reason, ...operator };
   const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(withOwnNames(said));
   const detail = words ?? QUERY_FAILURES[reason];
   if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };

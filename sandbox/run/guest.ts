@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { currentDatabaseOf } from '../../clickhouse/engine/databases.ts';
 import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 import { ENGINE_OUTPUT, EXACT_OUTPUT } from '../../clickhouse/engine/output.ts';
+import { MEMORY_SHARES_MAX } from '../../clickhouse/guest/memory.ts';
 import {
   GUEST_BLOCK_ROWS,
   GUEST_FULL_BLOCK_ROWS,
-  GUEST_LITTLE_MEMORY_BYTES,
   GUEST_SECONDS_MAX,
   GUEST_THREADS_MAX,
   RESULT_MEMORY_MAX_BYTES,
   STANDARD_NULLS,
 } from '../../clickhouse/guest/settings.ts';
+import { SQL_DISK_BYTES } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 
 /**
@@ -27,6 +29,8 @@ export class GuestUnfit extends Error {
 
 export interface GuestFacts {
   readonly engineVersion: string;
+  /** What every query may use: one share (clickhouse/guest/memory.ts). */
+  readonly memoryBytes: number;
 }
 
 const CHECK_SECONDS = 5;
@@ -54,13 +58,19 @@ export async function checkGuest(
   guest: Guest,
   { database, cluster }: Pick<EngineAccess, 'database' | 'cluster'>,
 ): Promise<GuestFacts> {
-  const engineVersion = await checkSettings(guest);
+  const facts = await checkSettings(guest);
   await guest.explain({
     name: 'guest-reads',
     text: 'SELECT 1 FROM settlements LIMIT 0',
     maxSeconds: CHECK_SECONDS,
   });
-  await checkChangeable(guest);
+  if (cluster === undefined)
+    await guest.explain({
+      name: 'guest-reads-current',
+      text: `SELECT 1 FROM ${currentDatabaseOf(database)}.settlements LIMIT 0`,
+      maxSeconds: CHECK_SECONDS,
+    });
+  await checkChangeable(guest, facts);
   if (cluster !== undefined) await checkNodeLimit(guest);
   await mustBeRefused(
     guest,
@@ -69,10 +79,10 @@ export async function checkGuest(
   );
   await mustBeRefused(guest, "SELECT 1 FROM file('guest-check', 'LineAsString')", 'it can read files');
   await mustBeRefused(guest, 'SELECT count() FROM system.processes', 'it can see the queries of others');
-  return { engineVersion };
+  return facts;
 }
 
-async function checkSettings(guest: Guest): Promise<string> {
+async function checkSettings(guest: Guest): Promise<GuestFacts> {
   const names = [...Object.keys(EXACTLY), ...Object.keys(BOUNDED)];
   const columns = names.map((name) => `toString(getSetting('${name}'))`);
   const [row] = await guest.explain({
@@ -82,7 +92,7 @@ async function checkSettings(guest: Guest): Promise<string> {
   });
   const [version, ...values] = row ?? [];
   for (const [at, name] of names.entries()) checkSetting(name, plain(String(values[at])));
-  return String(version);
+  return { engineVersion: String(version), memoryBytes: Number(values[names.indexOf('max_memory_usage')]) };
 }
 
 /** Some switches are numbers, others are not. */
@@ -101,7 +111,7 @@ function checkSetting(name: string, value: string): void {
 }
 
 /** Checks the settings that queries send: time and row limits, for some also other blocks, threads, memory or empty tables. */
-async function checkChangeable(guest: Guest): Promise<void> {
+async function checkChangeable(guest: Guest, { memoryBytes }: GuestFacts): Promise<void> {
   try {
     await guest.explain({
       name: 'guest-without-rows',
@@ -119,7 +129,8 @@ async function checkChangeable(guest: Guest): Promise<void> {
         maxRows: 1,
         blockRows: GUEST_FULL_BLOCK_ROWS,
         threads: GUEST_THREADS_MAX,
-        memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
+        memoryBytes: memoryBytes * MEMORY_SHARES_MAX,
+        diskBytes: SQL_DISK_BYTES.deep,
         maxSeconds: GUEST_SECONDS_MAX,
         written: { settings: ENGINE_OUTPUT, compression: null },
       },
@@ -130,7 +141,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, additional_table_filters, enable_scalar_subquery_optimization, prefer_column_name_to_alias, session_timezone and the settings of output formats (docs/operators.md, the guest of a remote engine)',
+        'it may not send max_execution_time, limit, max_block_size, max_threads, max_memory_usage, max_bytes_before_external_group_by, max_bytes_before_external_sort, max_bytes_before_external_join, max_temporary_data_on_disk_size_for_query, additional_table_filters, enable_scalar_subquery_optimization, prefer_column_name_to_alias, session_timezone and the settings of output formats (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { AttachedQuestion, AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
 import { EngineError } from '../../clickhouse/engine/engine.ts';
-import { GUEST_MEMORY_MAX_BYTES } from '../../clickhouse/guest/settings.ts';
+import { GUEST_STEP_MEMORY_BYTES } from '../../clickhouse/guest/memory.ts';
 import {
   isOwnType,
   OWN_COLUMN_MAX_CHARS,
@@ -42,7 +42,7 @@ const READ_MAX_SECONDS = 30;
 /** Of names and types of as many columns as a table may have. */
 const COLUMNS_MAX_BYTES = 64 * 1024;
 const READING = {
-  max_memory_usage: GUEST_MEMORY_MAX_BYTES,
+  max_memory_usage: GUEST_STEP_MEMORY_BYTES,
   max_execution_time: READ_MAX_SECONDS,
   // The file is a row too.
   max_rows_to_read: OWN_TABLE_ROWS_MAX + 1,
@@ -179,7 +179,7 @@ function refusalOf(error: unknown): unknown {
   if (error.problem === 'timeout' && error.engineCode !== null)
     return new UploadRefused(`It takes longer than ${READ_MAX_SECONDS} seconds to read.`, error);
   if (error.problem === 'memory' && /query memory limit|for query/i.test(said))
-    return new UploadRefused(`It takes more memory to read than ${GUEST_MEMORY_MAX_BYTES / 1e6} MB.`, error);
+    return new UploadRefused(`It takes more memory to read than ${GUEST_STEP_MEMORY_BYTES / 1e6} MB.`, error);
   if (error.problem !== 'engine_refused') return error;
   if (OUR_FAULT.has(error.engineCode)) return new EngineError('unreachable', error.statement, null, error);
   return new UploadRefused(`It cannot be read: ${faultIn(said)}`, error);

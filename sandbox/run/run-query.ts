@@ -5,8 +5,10 @@ import {
   type GuestQuery,
   type QueryFigures,
 } from '../../clickhouse/engine/engine.ts';
-import { GUEST_FULL_BLOCK_ROWS, GUEST_LITTLE_MEMORY_BYTES } from '../../clickhouse/guest/settings.ts';
-import type { SqlTierId } from '../../core/domain/plan.ts';
+import { MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
+import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { SQL_DISK_BYTES, type SqlTierId } from '../../core/domain/plan.ts';
+import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
 import { sha256Of } from '../../core/text.ts';
@@ -28,8 +30,10 @@ import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { attachedTables } from './attached.ts';
 import { explainFailure } from './explain-failure.ts';
 import { exportText, type TooWide, tooWideOf } from './export-text.ts';
+import type { SpareMemory } from './memory.ts';
 import { type FileResult, withMore } from './more-rows.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
+import type { Constants } from './table-constants.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */
@@ -38,11 +42,18 @@ export interface RunDeps {
   readonly guest: Pick<Guest, 'query' | 'explain'>;
   readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly unread: UnreadResults;
-  readonly held: HeldResults;
+  readonly memory: {
+    /** For results in the engine's memory. */
+    readonly held: HeldResults;
+    /** For queries of larger tiers. */
+    readonly spare: SpareMemory;
+  };
   readonly watchdog: Watchdog;
   readonly resolve: Resolve;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly log: Pick<Log, 'error'>;
+  /** Absent on a cluster. */
+  readonly constants?: Constants;
 }
 
 /** The engine's names for the formats. */
@@ -58,11 +69,29 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
   return (query, signal) => {
     const { caller, tier, accepted } = query;
     const load = tier === 'standard' && query.job === undefined ? 'light' : 'heavy';
-    return deps.admission.admit({ caller, text: accepted.text, load }, signal, async (place) => {
-      const prepared = await prepareIn(place, query, signal, deps);
-      return runIn(place, prepared, signal, deps);
-    });
+    return deps.admission.admit(
+      { caller, text: accepted.text, load },
+      signal,
+      async (place, { memoryBytes }) => {
+        // Read meanwhile; never rejects.
+        const constants = needsConstants(query) ? deps.constants?.() : undefined;
+        const prepared = await prepareIn(place, query, signal, deps);
+        const given = { place, shareBytes: memoryBytes, constants: (await constants) ?? null };
+        return runIn(given, prepared, signal, deps);
+      },
+    );
   };
+}
+
+/** The database that has `settlements` with constants has no other table. */
+function needsConstants({ accepted: { tables }, asOf }: SandboxQuery): boolean {
+  return asOf === undefined && tables.length === 1 && tables[0] === 'settlements';
+}
+
+interface GivenToRun {
+  readonly place: Place;
+  readonly shareBytes: number;
+  readonly constants: TableConstants | null;
 }
 
 interface PreparedQuery {
@@ -108,10 +137,10 @@ function planFailureOf(error: unknown, query: SandboxQuery): Error {
 }
 
 async function runIn(
-  place: Place,
+  { place, shareBytes, constants }: GivenToRun,
   prepared: PreparedQuery,
   signal: AbortSignal,
-  { guest, admission, watchdog, unread, held, secondsOf, log }: RunDeps,
+  { guest, admission, watchdog, unread, memory, secondsOf, log }: RunDeps,
 ): Promise<SandboxResult> {
   const { query, text, columns } = prepared;
   const ofTier = query.job?.seconds ?? secondsOf(query.tier);
@@ -119,11 +148,19 @@ async function runIn(
   const queryId = randomUUID();
   // Even if its caller has left by then.
   const onUnstoppable = (): void => admission.punish({ text: query.accepted.text, caller: query.caller });
-  const inMemory = held.take();
+  const inMemory = memory.held.take();
+  const { shares, giveBack } = memory.spare.take(MEMORY_SHARES[query.tier]);
+  const memoryBytes = Math.min(
+    shareBytes * shares,
+    query.accepted.memoryMaxBytes ?? Number.POSITIVE_INFINITY,
+  );
+  // One thread is stopped sooner than several, and holds one block in memory.
+  const isQuick = query.accepted.blockRows >= GUEST_FULL_BLOCK_ROWS;
+  const threads = isQuick ? threadsWithin(memoryBytes, place.threads) : 1;
   const began = performance.now();
   query.job?.onBegun(queryId);
-  const { outcome, gone, free } = watchdog.watch(
-    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onUnstoppable },
+  const { outcome, gone, free, idleMs } = watchdog.watch(
+    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, threads, caller: signal, onUnstoppable },
     async (until) => {
       const asked: GuestQuery = {
         name: 'sql-run',
@@ -133,13 +170,14 @@ async function runIn(
         maxSeconds,
         queryId,
         ...(query.asOf === undefined ? {} : { asOf: query.asOf }),
+        ...(constants === null ? {} : { constants }),
         ...formatOf(query, columns),
         maxRows: query.maxRows,
         heldInMemory: inMemory !== null,
         blockRows: query.accepted.blockRows,
-        // One thread is stopped sooner than several, and holds one block in memory.
-        threads: query.accepted.blockRows < GUEST_FULL_BLOCK_ROWS ? 1 : place.threads,
-        ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
+        threads,
+        memoryBytes,
+        diskBytes: SQL_DISK_BYTES[query.tier],
       };
       const answer = await guest.query(asked, until);
       const isFile = query.format === 'parquet' || query.format === 'arrow';
@@ -148,9 +186,12 @@ async function runIn(
     },
   );
   // Not when the caller leaves: the place becomes free when the engine has ended the query, or when the wait for that ends.
-  void free.then(() => place.leaveBehind(gone));
+  void free.then(() => {
+    giveBack();
+    place.leaveBehind(gone);
+  });
   try {
-    const result = resultOf(await outcome, place);
+    const result = resultOf(await outcome, place, idleMs());
     unread.watch(query.caller, result.body);
     inMemory?.freeWith(result.body);
     if (query.mustBeWhole === true && result.resultRows >= query.maxRows) {
@@ -161,7 +202,7 @@ async function runIn(
   } catch (error) {
     void free.then(inMemory?.free);
     reportSecondWall(error, query, log);
-    throw failureOf(error, prepared, performance.now() - began);
+    throw failureOf(error, prepared, { sinceMs: performance.now() - began, idleMs: idleMs() });
   }
 }
 
@@ -197,35 +238,45 @@ export function csvSettings(csvNull: string): { readonly format_csv_null_represe
 /** The work that was done is charged, as for every failure after rows were read. */
 function tooManyRows(
   rowsMax: number,
-  { engineMs, rowsRead, bytesRead, memoryBytes }: RunFigures,
+  { engineMs, chargedMs, rowsRead, bytesRead, memoryBytes }: RunFigures,
 ): QueryFailed {
   return new QueryFailed({
     reason: 'result_size',
     detail: `Limit for result exceeded: it has more than ${rowsMax} rows, and the request does not say that it may be cut.`,
     hint: 'Send `max_rows` (over the ClickHouse interface the setting `limit`, or `result_overflow_mode=break`) where a part suffices, add a LIMIT, aggregate, or choose a `format` with more rows.',
-    figures: { engineMs, rowsRead, bytesRead, memoryBytes },
+    figures: { engineMs, chargedMs, rowsRead, bytesRead, memoryBytes },
   });
 }
 
-function resultOf({ figures, ...answer }: FileResult, place: Place): SandboxResult {
+function resultOf({ figures, ...answer }: FileResult, place: Place, idleMs: number): SandboxResult {
   return {
     ...answer,
-    ...runFigures(figures),
+    ...runFigures(figures, idleMs),
     resultRows: figures.resultRows,
     resultBytes: figures.resultBytes,
     queuedMs: place.waitedMs,
   };
 }
 
-function runFigures({ elapsedMs, readRows, readBytes, memoryBytes }: QueryFigures): RunFigures {
-  return { engineMs: elapsedMs, rowsRead: readRows, bytesRead: readBytes, memoryBytes };
+function runFigures(
+  { elapsedMs, readRows, readBytes, memoryBytes }: QueryFigures,
+  idleMs: number,
+): RunFigures {
+  const chargedMs = Math.max(0, elapsedMs - idleMs);
+  return { engineMs: elapsedMs, chargedMs, rowsRead: readRows, bytesRead: readBytes, memoryBytes };
 }
 
-function failureOf(error: unknown, { query, columns }: PreparedQuery, sinceMs: number): Error {
-  if (error instanceof CallerLeft) return new QueryAbandoned(sinceMs);
-  if (error instanceof StoppedLate) return stoppedFailure(error, sinceMs);
+/** Of a query that did not end by itself. */
+interface Spent {
+  readonly sinceMs: number;
+  readonly idleMs: number;
+}
+
+function failureOf(error: unknown, { query, columns }: PreparedQuery, spent: Spent): Error {
+  if (error instanceof CallerLeft) return new QueryAbandoned(Math.max(0, spent.sinceMs - spent.idleMs));
+  if (error instanceof StoppedLate) return stoppedFailure(error, spent);
   if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
-  const figures = error.figures === null ? null : runFigures(error.figures);
+  const figures = error.figures === null ? null : runFigures(error.figures, spent.idleMs);
   const wide = columns.length === 0 || query.format === 'kept' ? null : tooWideOf(saidBy(error));
   return wide === null
     ? explainFailure(error, query.accepted, figures)
@@ -250,13 +301,22 @@ export function wideFailure(
   });
 }
 
+const NO_FIGURES: QueryFigures = {
+  readRows: 0,
+  readBytes: 0,
+  resultRows: 0,
+  resultBytes: 0,
+  elapsedMs: 0,
+  memoryBytes: 0,
+};
+
 /** If the engine had to be restarted, the fault is ours, regardless of the query. */
-function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error {
+function stoppedFailure({ obeyed, cause }: StoppedLate, { sinceMs, idleMs }: Spent): Error {
   if (!obeyed) return new EngineError('unreachable', 'sql-run', null, cause);
   const figures =
     cause instanceof EngineError && cause.figures !== null
-      ? runFigures(cause.figures)
-      : { engineMs: sinceMs, rowsRead: 0, bytesRead: 0, memoryBytes: 0 };
+      ? runFigures(cause.figures, idleMs)
+      : runFigures({ ...NO_FIGURES, elapsedMs: sinceMs }, idleMs);
   return new QueryFailed({
     reason: 'timeout',
     detail: 'The query did not end in its time and was stopped.',

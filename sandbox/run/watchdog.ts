@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryKiller } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
+import { watchIdleTime } from './idle-time.ts';
 
 /**
  * Ends every query at its tier's deadline or when its caller leaves. First it sends the engine a KILL; if the query ignores it,
@@ -14,6 +15,8 @@ export interface WatchOrder {
   readonly queryId: string;
   /** Wall-clock time limit. */
   readonly maxMs: number;
+  /** That it was given. Default: one. */
+  readonly threads?: number;
   readonly caller: AbortSignal;
   /** Called once if the engine answers and still runs the query after its KILL: the query is at fault, not the engine. */
   readonly onUnstoppable: () => void;
@@ -29,6 +32,8 @@ export interface Watched<Result> {
    * ignored its KILL. Never rejects.
    */
   readonly free: Promise<void>;
+  /** Milliseconds that its threads waited so far (idle-time.ts). */
+  idleMs(): number;
 }
 
 /** The query was stopped at its deadline. */
@@ -51,7 +56,7 @@ export class CallerLeft extends Error {
 }
 
 export interface WatchdogDeps {
-  readonly killer: Omit<QueryKiller, 'progress'>;
+  readonly killer: QueryKiller;
   /** Restarts the engine and resolves when it answers; null for an engine that we cannot restart. */
   readonly restartEngine: (() => Promise<void>) | null;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -67,7 +72,8 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
   const restart = shareOne(deps.restartEngine);
   return {
     watch(order, work) {
-      const { maxMs, caller } = order;
+      const { maxMs, caller, queryId, threads = 1 } = order;
+      const idle = watchIdleTime({ queryId, threads }, deps.killer);
       const giveUp = new AbortController();
       let ending: Ending | undefined;
       const end = (): Ending => {
@@ -86,6 +92,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
         isOver: () => ending !== undefined || caller.aborted,
       }).finally(() => {
         clearTimeout(timer);
+        idle.stop();
         caller.removeEventListener('abort', onLeave);
       });
       const outcome = settled.catch(async (error: unknown) => {
@@ -95,7 +102,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
       });
       const gone = settled.then(nothing, nothing).then(() => ending?.gone);
       const free = settled.then(nothing, nothing).then(() => ending?.free);
-      return { outcome, gone, free };
+      return { outcome, gone, free, idleMs: () => idle.idleMs };
     },
   };
 }

@@ -95,7 +95,7 @@ export function holdAndCapture(): string {
       label(
         20,
         216,
-        'A unit for every started 5 seconds of engine time. A crash between the steps charges nothing twice: what was held and',
+        'A unit for every started 5 seconds of engine work. A crash between the steps charges nothing twice: what was held and',
         {
           note: true,
         },

@@ -1,7 +1,11 @@
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
-import { CLUSTER_SETTINGS } from '../../clickhouse/engine/nodes.ts';
 import {
-  GUEST_MEMORY_MAX_BYTES,
+  currentDatabaseOf,
+  publicDatabaseOf,
+  snapshotDatabaseOf,
+} from '../../clickhouse/engine/databases.ts';
+import { CLUSTER_SETTINGS } from '../../clickhouse/engine/nodes.ts';
+import { REMOTE_MEMORY_BYTES } from '../../clickhouse/guest/memory.ts';
+import {
   guestChangeable,
   guestSettings,
   PARAMETER_MAX_BYTES,
@@ -34,6 +38,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
     `GRANT ALL ON ${DATABASE}.*`,
     `GRANT ALL ON ${publicDatabaseOf(DATABASE)}.*`,
     `GRANT ALL ON ${snapshotDatabaseOf(DATABASE)}.*`,
+    `GRANT ALL ON ${currentDatabaseOf(DATABASE)}.*`,
     'GRANT TABLE ENGINE ON *',
     'GRANT KILL QUERY ON *.*',
     ...systemGrants(),
@@ -52,7 +57,7 @@ export function deployUsers({ isCluster }: { readonly isCluster: boolean }): str
     </default>
     <index_reader>${elements({ readonly: 2, cancel_http_readonly_queries_on_client_close: 1 })}
     </index_reader>
-    <index_guest>${elements({ ...guestSettings(GUEST_MEMORY_MAX_BYTES), ...(isCluster ? CLUSTER_SETTINGS : {}) })}
+    <index_guest>${elements({ ...guestSettings(REMOTE_MEMORY_BYTES), ...(isCluster ? CLUSTER_SETTINGS : {}) })}
       <constraints>${constraints(isCluster)}
       </constraints>
     </index_guest>
@@ -88,7 +93,7 @@ function elements(settings: Readonly<Record<string, SettingValue>>): string {
 }
 
 function constraints(isCluster: boolean): string {
-  return Object.entries(guestChangeable(GUEST_MEMORY_MAX_BYTES, isCluster))
+  return Object.entries(guestChangeable(REMOTE_MEMORY_BYTES, isCluster))
     .map(([name, bounds]) => {
       const range = bounds === null ? '' : `<min>${bounds.min}</min><max>${bounds.max}</max>`;
       return `\n        <${name}><changeable_in_readonly/>${range}</${name}>`;

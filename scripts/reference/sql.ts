@@ -1,7 +1,14 @@
+import {
+  engineMegabytes,
+  guestMemoryBytes,
+  MEMORY_SHARES,
+  queriesAtOnce,
+} from '../../clickhouse/guest/memory.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import { DEFAULT_PLANS, PLAN_IDS, SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/domain/public-tables.ts';
 import { REFUSED_FUNCTIONS, type RefusedFunctions } from '../../sandbox/policy/function-policy.ts';
+import { createSpareMemory } from '../../sandbox/run/memory.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import {
   SQL_QU_USD_MICROS,
@@ -86,18 +93,62 @@ export function sqlTiersBlock(): string {
       `${tier.timeoutSeconds} s`,
       `${tier.maxQu} QU`,
       String(tier.requestsPerMinute),
+      `${tier.diskBytes / 1024 ** 3} GiB`,
       plansOf(tier.tier),
       tier === SQL_TIER_SOLD ? `${usdNumber(x402UsdMicros)} USD` : 'not sold',
     ];
   });
-  const head = ['tier', 'runs at most', 'costs at most', 'requests a minute', 'plans', 'over x402'];
+  const head = [
+    'tier',
+    'runs at most',
+    'costs at most',
+    'requests a minute',
+    'disk of a query',
+    'plans',
+    'over x402',
+  ];
   return `${table(head, rows)}
-One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds of engine time, at least one; waiting for a turn is not counted. \`max_qu\` is the
-most that the query may cost: these units are held before the run, the run ends after ${SQL_SECONDS_PER_QU} seconds a unit, and afterwards the used units are
-charged and the rest is given back. Over x402 one unit is ${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for all of \`max_qu\`, \`upto\` signs that as its
+One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds in which the engine works on the query, at least one: the time of the run, less the time in which its
+threads waited for cores that others used or for the disk. Waiting for a turn is not counted, and a query that fails for memory costs one unit at
+most. \`max_qu\` is the most that the query may cost: these units are held before the run, the run ends after ${SQL_SECONDS_PER_QU} seconds a unit, and afterwards
+the used units are charged and the rest is given back. Over x402 one unit is ${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for all of \`max_qu\`, \`upto\` signs that as its
 ceiling and pays for the use. Without \`max_qu\` the maximum of the tier is bought, on every lane. \`explain_only\`, an invalid
 query and a failure of ours cost nothing. Which plan may buy which tier is a matter of configuration; \`GET /v0/account\` says what holds for you.
 `;
+}
+
+/** Machines of the table: memory in GiB and cores. */
+const MACHINES = [
+  { gibibytes: 8, cores: 2 },
+  { gibibytes: 24, cores: 4 },
+  { gibibytes: 64, cores: 8 },
+] as const;
+
+export function queryMemoryBlock(): string {
+  const rows = MACHINES.map(({ gibibytes, cores }) => {
+    const megabytes = engineMegabytes(null, gibibytes * 1024 ** 3);
+    const share = guestMemoryBytes(megabytes * 1024 ** 2, cores);
+    const alone = createSpareMemory(queriesAtOnce(cores));
+    const ofTier = SQL_TIERS.map(({ tier }) => {
+      const { shares, giveBack } = alone.take(MEMORY_SHARES[tier]);
+      giveBack();
+      return `${Math.round((shares * share) / 1e6).toLocaleString('en-US')} MB`;
+    });
+    return [
+      `${gibibytes} GiB, ${cores} cores`,
+      `${megabytes.toLocaleString('en-US')} MiB`,
+      String(queriesAtOnce(cores)),
+      ...ofTier,
+    ];
+  });
+  const disks = SQL_TIERS.map(({ diskBytes }) => `${diskBytes / 1024 ** 3} GiB`);
+  const head = [
+    'machine',
+    'engine',
+    'queries at once',
+    ...SQL_TIERS.map(({ tier }) => `a query of \`${tier}\``),
+  ];
+  return table(head, [...rows, ['disk, on every machine', '', '', ...disks]]);
 }
 
 function plansOf(tier: SqlTierId): string {

@@ -13,7 +13,10 @@ export const PAYMENT_KEPT_MS = 90 * DAY_MS;
 /** So many are forgotten with every claim: more than one, so that a backlog shrinks. */
 export const PAYMENTS_FORGOTTEN_PER_CLAIM = 2;
 
-/** Identifies a signed EIP-3009 authorization (or a Permit2 nonce), which can be settled once. Lower-case hex. */
+/**
+ * Identifies a signed payment, which can be settled once: by the nonce of its EIP-3009 authorization or of Permit2, or by the digest of the
+ * message of Solana that it signs. Hex in lower case, base58 as it is.
+ */
 export interface AuthorizationId {
   readonly chain: string;
   readonly asset: string;
@@ -42,7 +45,7 @@ export interface PaymentRecord {
   readonly leaseUntilMs: number;
   /** How often serving was begun. */
   readonly attempts: number;
-  /** When the authorization ends (`validBefore`): it cannot be settled later. */
+  /** When the authorization ends (`validBefore`): it cannot be settled later. Of a message of Solana, which the chain ends: a bound. */
   readonly expiresAtMs: number;
   /** In `settling`: when its process gave up without knowing the outcome; null before. */
   readonly leftOpenAtMs: number | null;

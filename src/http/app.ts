@@ -44,7 +44,7 @@ import {
 export interface AppOptions {
   readonly config: Pick<
     Config,
-    'bundles' | 'clickhouse' | 'dataDir' | 'http' | 'chains' | 'oauth' | 'plans' | 'console'
+    'bundles' | 'chains' | 'clickhouse' | 'console' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'
   >;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Meter, type RequestSpan, secondsSince, type Tracer } from '../../core/meter.ts';
-import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sandbox.ts';
+import { QueryAbandoned, QueryFailed, type SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { BoundSandbox, OperationDeps } from '../operations/deps.ts';
 
 /** The state of one request: its times, and the signal that stops its work. */
@@ -201,7 +201,7 @@ class RequestSandbox implements BoundSandbox {
       facts.engineMs += result.engineMs;
       return result;
     } catch (error) {
-      facts.engineMs += figuresOf(error)?.engineMs ?? 0;
+      facts.engineMs += engineMsOf(error);
       throw error;
     }
   }
@@ -216,9 +216,9 @@ async function counted<Answer>(facts: RequestFacts, ask: () => Promise<Answer>):
   }
 }
 
-function figuresOf(error: unknown): { readonly engineMs: RunFigures['engineMs'] | null } | null {
-  if (error instanceof QueryFailed) return error.figures;
-  return error instanceof QueryAbandoned ? error : null;
+function engineMsOf(error: unknown): number {
+  if (error instanceof QueryFailed) return error.figures?.engineMs ?? 0;
+  return error instanceof QueryAbandoned ? (error.chargedMs ?? 0) : 0;
 }
 
 /** The name under which a request is counted and traced: the id of its operation, or the kind of its route. Never its path. */

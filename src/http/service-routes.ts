@@ -178,11 +178,12 @@ export function plansPage({ priceList, plans, sellsCalls }: PriceFacts): string 
     unitsInShort(price),
     dollarsInShort(price),
   ]);
-  const tierRows = SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => [
+  const tierRows = SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute, diskBytes }) => [
     tier,
     `${timeoutSeconds} s`,
     maxQu,
     requestsPerMinute,
+    `${diskBytes / 1024 ** 3} GiB`,
   ]);
   const intro = sellsCalls
     ? 'Without a key every call can be paid for over x402.'
@@ -196,8 +197,8 @@ ${htmlTable(['Plan', 'QU a month', 'Requests a minute', 'Low balance at', 'SQL t
 <h2 id="prices">Prices</h2>
 ${htmlTable(['Route', 'QU', 'USD over x402'], routeRows)}
 <h2 id="sql-tiers">SQL tiers</h2>
-<p>A query holds the units of its tier and is charged for the engine time it used.</p>
-${htmlTable(['Tier', 'Time limit', 'QU at most', 'Requests a minute'], tierRows)}
+<p>A query holds the units of its tier and is charged for the time in which the engine worked on it.</p>
+${htmlTable(['Tier', 'Time limit', 'QU at most', 'Requests a minute', 'Disk of a query'], tierRows)}
 `;
 }
 

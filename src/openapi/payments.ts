@@ -1,3 +1,4 @@
+import { ADDRESS_INPUT_PATTERN } from '../../core/domain/account.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../operations/define.ts';
@@ -15,19 +16,25 @@ const CHAIN: Json = {
   type: 'string',
 };
 const CHECKSUMMED: Json = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 address.' };
+const ACCOUNT: Json = {
+  type: 'string',
+  pattern: ADDRESS_INPUT_PATTERN,
+  description: 'EIP-55 address; on Solana base58.',
+};
 const ATOMIC: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Atomic units of the asset.' };
 const SECONDS: Json = { type: 'integer', minimum: 1, description: 'Seconds for which the offer is valid.' };
 const UNIX_SECONDS: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Unix seconds.' };
 const TOKEN_DOMAIN: Json = {
   title: 'TokenDomain',
   type: 'object',
-  description: 'EIP-712 domain of the token; with `upto` also how it is transferred.',
-  required: ['name', 'version'],
+  description:
+    'On EVM chains the EIP-712 domain of the token, with `upto` also how it is transferred. On Solana the account that pays the fee.',
   properties: {
     name: { type: 'string' },
     version: { type: 'string' },
     assetTransferMethod: { type: 'string' },
     facilitatorAddress: CHECKSUMMED,
+    feePayer: { ...ACCOUNT, description: 'Sign a transaction of which this account pays the fee.' },
   },
 };
 
@@ -52,8 +59,8 @@ export const PAYMENT_OFFER_SCHEMA: Json = {
     scheme: { type: 'string', const: 'exact' },
     network: NETWORK_V1,
     maxAmountRequired: ATOMIC,
-    asset: CHECKSUMMED,
-    payTo: CHECKSUMMED,
+    asset: ACCOUNT,
+    payTo: ACCOUNT,
     resource: { type: 'string', format: 'uri', description: 'URL of the resource on sale.' },
     description: { type: 'string' },
     mimeType: { type: 'string' },
@@ -74,8 +81,8 @@ const PAYMENT_TERMS: Json = {
     },
     network: CHAIN,
     amount: ATOMIC,
-    asset: CHECKSUMMED,
-    payTo: CHECKSUMMED,
+    asset: ACCOUNT,
+    payTo: ACCOUNT,
     maxTimeoutSeconds: SECONDS,
     extra: TOKEN_DOMAIN,
   },
@@ -225,7 +232,8 @@ const PAYMENT_REQUIRED: Json = {
 const PAYMENT_PAYLOAD: Json = {
   title: 'PaymentPayload',
   type: 'object',
-  description: 'A signed payment, version 1: an EIP-3009 authorization and its signature.',
+  description:
+    'A signed payment, version 1: an EIP-3009 authorization and its signature; on Solana a transaction that the facilitator signs last.',
   required: ['x402Version', 'scheme', 'network', 'payload'],
   properties: {
     x402Version: { type: 'integer', const: 1 },
@@ -234,8 +242,8 @@ const PAYMENT_PAYLOAD: Json = {
     payload: {
       title: 'SignedAuthorization',
       type: 'object',
-      required: ['signature', 'authorization'],
       properties: {
+        transaction: { type: 'string', description: 'On Solana: base64 of the wire format.' },
         signature: { type: 'string', pattern: '^0x[0-9a-fA-F]+$' },
         authorization: {
           title: 'TransferAuthorization',
@@ -266,9 +274,9 @@ const PAYMENT_RECEIPT: Json = {
   required: ['success', 'transaction', 'network', 'payer'],
   properties: {
     success: { type: 'boolean' },
-    transaction: { type: 'string', description: 'Hash of the settlement.' },
+    transaction: { type: 'string', description: 'Hash of the settlement, on Solana its first signature.' },
     network: { type: 'string', description: 'As the version of the payment names the chain.' },
-    payer: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    payer: ACCOUNT,
     amount: { ...ATOMIC, description: 'Atomic units that were taken, where the scheme is `upto`.' },
   },
 };

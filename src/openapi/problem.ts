@@ -66,7 +66,10 @@ export const ProblemShape = Type.Object({
   ),
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
   authorization_nonce: Type.Optional(
-    Type.String({ description: 'Look for it on the chain before anything else.' }),
+    Type.String({
+      description:
+        'Look for it on the chain before anything else. Of a payment on Solana: SHA-256 of the signed message.',
+    }),
   ),
   since: Type.Optional(
     Type.String({

@@ -47,7 +47,7 @@ const READY_MAX_AGE_MS = 500;
 export type Accounts = AccountDeps['accounts'] & BoardDeps['accounts'] & TableDeps['accounts'];
 
 export interface OperationDepsOptions {
-  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'bundles' | 'clickhouse' | 'http' | 'chains' | 'payment' | 'plans'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -153,6 +153,7 @@ function deploymentOf({ config, version, sellsCalls, priceList, clock }: Operati
     priceList,
     plans: config.plans,
     sellsCalls,
+    paidIn: sellsCalls ? config.payment.accept : [],
   };
 }
 

@@ -163,7 +163,7 @@ interface Steps<P extends Params, Checked, Found, Reviewed, Deps> {
   /** What this call costs at most. Absent: `price`, whatever is used. */
   terms?(found: Found): CallTerms;
   /** The effects of a call, where its input has fewer of them than the operation can have (EFFECTS of gate/access.ts). */
-  effects?(found: Found): readonly Effect[];
+  effects?(checked: Checked): readonly Effect[];
   /** The query for the caller's own list of runs; null where nothing is run. */
   asked?(found: Found): AskedQuery | null;
   /**

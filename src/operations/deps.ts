@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Lane, Standing, Surface } from '../../core/domain/caller.ts';
-import type { Chain, TokenKey } from '../../core/domain/chains.ts';
+import type { Chain, TokenFacts, TokenKey } from '../../core/domain/chains.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { Hold } from '../../core/domain/hold.ts';
 import type { KeyRight } from '../../core/domain/key-right.ts';
@@ -113,6 +113,11 @@ export interface Deployment {
   readonly plans: Readonly<Record<PlanId, Plan>>;
   /** Whether single calls can be bought here over x402. */
   readonly sellsCalls: boolean;
+  /** In which tokens; the first is offered first. */
+  readonly paidIn: readonly {
+    readonly chain: Chain;
+    readonly token: Pick<TokenFacts, 'address' | 'symbol'>;
+  }[];
 }
 
 /** Facts about the index as a whole. */

@@ -1,5 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
+import { SQL_DISK_BYTES, SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
 
 /**
  * What a call costs, on each lane, and how a price is put into words. `/account`, OpenAPI and the documentation are read off it.
@@ -106,9 +106,33 @@ export const SQL_QU_USD_MICROS = 10_000n;
 
 /** What SQL costs. Which plan may buy which tier is configuration (`plans`). */
 export const SQL_TIERS = [
-  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, jobSeconds: 60, jobQu: 12, requestsPerMinute: 60 },
-  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, jobSeconds: 300, jobQu: 60, requestsPerMinute: 10 },
-  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, jobSeconds: 900, jobQu: 180, requestsPerMinute: 2 },
+  {
+    tier: 'standard',
+    timeoutSeconds: 15,
+    maxQu: 3,
+    jobSeconds: 60,
+    jobQu: 12,
+    requestsPerMinute: 60,
+    diskBytes: SQL_DISK_BYTES.standard,
+  },
+  {
+    tier: 'extended',
+    timeoutSeconds: 60,
+    maxQu: 12,
+    jobSeconds: 300,
+    jobQu: 60,
+    requestsPerMinute: 10,
+    diskBytes: SQL_DISK_BYTES.extended,
+  },
+  {
+    tier: 'deep',
+    timeoutSeconds: 300,
+    maxQu: 60,
+    jobSeconds: 900,
+    jobQu: 180,
+    requestsPerMinute: 2,
+    diskBytes: SQL_DISK_BYTES.deep,
+  },
 ] as const satisfies readonly {
   readonly tier: SqlTierId;
   readonly timeoutSeconds: number;
@@ -117,6 +141,7 @@ export const SQL_TIERS = [
   readonly jobSeconds: number;
   readonly jobQu: number;
   readonly requestsPerMinute: number;
+  readonly diskBytes: number;
 }[];
 
 export type SqlTier = (typeof SQL_TIERS)[number];
@@ -169,9 +194,9 @@ const SQL_WHOLE_CALL = sqlPrice(SQL_TIER_SOLD, sqlBudget(SQL_TIER_SOLD));
 export const SQL_PRICE: Price = {
   ...SQL_WHOLE_CALL,
   qu: 1,
-  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` of the body, which is the maximum of the tier where it is left out; over x402 ${usdNumber(SQL_QU_USD_MICROS)} USD for each unit of \`max_qu\` in the tier ${SQL_TIER_SOLD.tier}, and with the scheme \`upto\` only for those used. \`explain_only\` is free.`,
+  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds in which the engine works, at least 1, at most \`max_qu\` of the body, which is the maximum of the tier where it is left out; over x402 ${usdNumber(SQL_QU_USD_MICROS)} USD for each unit of \`max_qu\` in the tier ${SQL_TIER_SOLD.tier}, and with the scheme \`upto\` only for those used. \`explain_only\` is free.`,
   range: {
-    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine time`,
+    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine work`,
     qu: { min: 1, max: Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu)) },
     x402UsdMicros: {
       min: SQL_QU_USD_MICROS,
@@ -188,9 +213,9 @@ export const JOB_PRICE: Price = {
   class: 'metered',
   qu: 1,
   x402UsdMicros: 0n,
-  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` (up to ${JOB_QU_MAX}), with an organization key only.`,
+  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds in which the engine works, at least 1, at most \`max_qu\` (up to ${JOB_QU_MAX}), with an organization key only.`,
   range: {
-    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine time`,
+    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine work`,
     qu: { min: 1, max: JOB_QU_MAX },
     x402UsdMicros: null,
   },

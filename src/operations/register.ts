@@ -21,8 +21,10 @@ export function register<Deps extends OperationDeps>(operation: AnyDeclared<Deps
     prepare(raw, facts) {
       const { input, others } = readInput(wire, raw, facts);
       const checked = check === undefined ? input : check(input, facts, others);
-      if (find === undefined) return callOf(operation, checked);
+      const effects = operation.effects === undefined ? {} : { effects: operation.effects(checked) };
+      if (find === undefined) return { ...callOf(operation, checked), ...effects };
       return {
+        ...effects,
         terms: { price: money.price, byUse: true, tier: null },
         resolve: async (deps, caller, bought) => callOf(operation, await find(checked, deps, caller, bought)),
         run: () => Promise.reject(new Error(`${id} runs before it is resolved`)),
@@ -36,7 +38,7 @@ function callOf<Deps extends OperationDeps>(
   operation: AnyDeclared<Deps>,
   found: unknown,
 ): PreparedCall<Deps> {
-  const { money, item, terms, effects, asked, review, preflight } = operation;
+  const { money, item, terms, asked, review, preflight } = operation;
   const fixed: CallTerms = { price: money.price, byUse: false, tier: null };
   let verdict: Promise<unknown> | undefined;
   const reviewed = async (deps: Deps, callerName: string): Promise<unknown> => {
@@ -47,7 +49,6 @@ function callOf<Deps extends OperationDeps>(
   return {
     terms: terms?.(found) ?? fixed,
     ...(item === undefined ? {} : { item: item(found) }),
-    ...(effects === undefined ? {} : { effects: effects(found) }),
     ...(asked === undefined ? {} : { asked: asked(found) }),
     review: async (deps, callerName) => void (await reviewed(deps, callerName)),
     preflight: async (deps, callerName) => {

@@ -1,7 +1,5 @@
-import type { PaymentConfig } from '../../core/config/access.ts';
-import { knownChain } from '../../core/domain/networks.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
-import { type JsonRpc, openJsonRpc } from './post-json.ts';
+import { type AskNode, evmNode, type JsonRpc, openNode } from './post-json.ts';
 import {
   CANCELED_TOPIC,
   type ChainLog,
@@ -16,13 +14,14 @@ import {
 import { PERMIT2, permit2NonceOf } from './signed-payment.ts';
 
 /**
- * Asks the chain whether an authorization was settled: for outcomes that the facilitator left unknown, and because a facilitator's
- * claim alone is not enough.
+ * Asks the chain whether a payment was settled: for outcomes that the facilitator left unknown, and because a facilitator's claim alone is
+ * not enough.
  */
 export interface ChainConfirmer {
   /**
-   * `settled`: the nonce was used in a transaction that paid at least `amount` to `payTo`. `unsettled`: the node answers and
-   * the nonce is not used. `spent_otherwise`: used, but not for this payment (cancelled, or paid to another account).
+   * `settled`: the payment was used in a transaction that paid at least `amount` to `payTo`. `unsettled`: the node answers and it is not
+   * used. `spent_otherwise`: used, but not for this call (cancelled, failed, or paid to another account). `ended`: not used, and the chain
+   * itself shows that it cannot be any more; where only the clock says so, it is `unsettled`.
    * `silent`: nothing can be said, because no node answers or the transaction lies outside the blocks that may be searched.
    * Never rejects.
    */
@@ -42,25 +41,7 @@ export interface SettlementQuestion {
 
 export type ChainFinding =
   | { readonly outcome: 'settled'; readonly transaction: string }
-  | { readonly outcome: 'unsettled' | 'spent_otherwise' | 'silent' };
-
-/** eth_getLogs range for a chain that is not in our table: small enough for every public node. */
-const LOG_WINDOW_DEFAULT = 100;
-
-/** The confirmer of every chain that we are paid on and have an RPC for; `noConfirmer` for the others, and where it is switched off. */
-export function openConfirmers({
-  accept,
-  confirmOnChain,
-}: Pick<PaymentConfig, 'accept' | 'confirmOnChain'>): (chain: string) => ChainConfirmer {
-  const confirmers = new Map<string, ChainConfirmer>();
-  for (const { chain, rpcUrls } of confirmOnChain ? accept : []) {
-    const httpUrls = rpcUrls.filter((url) => /^https?:/i.test(url));
-    if (httpUrls.length === 0) continue;
-    const logWindowMax = knownChain(chain)?.logWindowMax ?? LOG_WINDOW_DEFAULT;
-    confirmers.set(chain, createRpcConfirmer({ rpcUrls: httpUrls, logWindowMax }));
-  }
-  return (chain) => confirmers.get(chain) ?? noConfirmer;
-}
+  | { readonly outcome: 'unsettled' | 'spent_otherwise' | 'ended' | 'silent' };
 
 export interface RpcConfirmerOptions {
   /** Asked in order until one answers everything; http or https. They may hold path keys, so no error names them. */
@@ -80,18 +61,31 @@ const LOOK_UP_TIMEOUT_MS = 8_000;
 /** For chains without RPC. */
 export const noConfirmer: ChainConfirmer = { lookUp: async () => ({ outcome: 'silent' }) };
 
-export function createRpcConfirmer(options: RpcConfirmerOptions): ChainConfirmer {
-  const { rpcUrls, logWindowMax, requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS } = options;
+/** Of EVM chains. */
+export function createRpcConfirmer({ logWindowMax, ...options }: RpcConfirmerOptions): ChainConfirmer {
+  return askingNodes(options, (ask, question) => {
+    const node = evmNode(ask);
+    const nonce = permit2NonceOf(question.id.nonce);
+    return nonce === null
+      ? askAboutTransfer(node, question, logWindowMax)
+      : askAboutCeiling(node, { ...question, nonce }, logWindowMax);
+  });
+}
+
+/** Asks one node after another, until `look` has a finding; it rejects when a node does not answer as it should. */
+export function askingNodes(
+  { rpcUrls, requestTimeoutMs, lookUpTimeoutMs }: Omit<RpcConfirmerOptions, 'logWindowMax'>,
+  look: (ask: AskNode, question: SettlementQuestion) => Promise<ChainFinding>,
+): ChainConfirmer {
   return {
     async lookUp(question): Promise<ChainFinding> {
-      const signal = AbortSignal.timeout(options.lookUpTimeoutMs ?? LOOK_UP_TIMEOUT_MS);
-      const nonce = permit2NonceOf(question.id.nonce);
+      const signal = AbortSignal.timeout(lookUpTimeoutMs ?? LOOK_UP_TIMEOUT_MS);
       for (const url of rpcUrls) {
-        const node = openJsonRpc({ url, timeoutMs, signal });
         try {
-          return nonce === null
-            ? await askAboutTransfer(node, question, logWindowMax)
-            : await askAboutCeiling(node, { ...question, nonce }, logWindowMax);
+          return await look(
+            openNode({ url, timeoutMs: requestTimeoutMs ?? REQUEST_TIMEOUT_MS, signal }),
+            question,
+          );
         } catch {
           // The next node is asked. The error is not logged: naming the node would reveal its path key.
         }

@@ -1,4 +1,12 @@
-import { type Address, isAddress, readAddress } from '../../core/domain/account.ts';
+import {
+  type Address,
+  isAddress,
+  isSameAccount,
+  isTransactionId,
+  type Namespace,
+  readAddress,
+  readTransactionId,
+} from '../../core/domain/account.ts';
 import { type Chain, isChain, namespaceOf, wildcardOf } from '../../core/domain/chains.ts';
 import { namesChain } from '../../core/domain/networks.ts';
 import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
@@ -16,15 +24,18 @@ export interface Facilitator {
    * an answer that cannot be read: it may have settled. Never rejects.
    */
   settle(payment: PaymentToSettle): Promise<Settling>;
-  /** With which addresses it settles ceilings (`upto`), by chain. Never rejects. */
+  /** The addresses to which payers bind what they sign, by chain. Never rejects. */
   announced(): Promise<Announcement>;
 }
 
 export type Announcement =
-  | { readonly outcome: 'announced'; readonly upto: readonly UptoSigner[] }
+  | { readonly outcome: 'announced'; readonly signers: readonly FacilitatorSigner[] }
   | { readonly outcome: 'unreachable'; readonly cause: unknown };
 
-export interface UptoSigner {
+/**
+ * Of an EVM chain it settles ceilings (`upto`), of Solana it pays the fees of `exact`: a payer signs for one of them, and no other can settle.
+ */
+export interface FacilitatorSigner {
   readonly chain: Chain;
   readonly address: Address;
 }
@@ -78,15 +89,21 @@ const SUPPORTED_TIMEOUT_MS = 5_000;
 const SUPPORTED_BYTES_MAX = 512 * 1024;
 /** The packages put whole transactions, signature included, into some reasons; only plain codes may leave. */
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
-const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
 /** The reason for a transaction that was broadcast and is not mined yet; it is no failure. */
 const PENDING_REASON = 'settlement_pending';
 /**
- * The reason for an error during settlement. A reason that is no code means the same: the v1 scheme of @x402/evm 2.27.0 puts the
- * error's text there, even for the time-out while it waits for the receipt of a transaction already sent.
+ * Reasons that are also given for a transaction which was sent. A reason that is no code is doubtful as well: the v1 scheme of @x402/evm
+ * 2.27.0 puts the error's text there, even for the time-out while it waits for the receipt of a transaction already sent.
  */
-const DOUBTFUL_REASON = 'unexpected_settle_error';
+const DOUBTFUL_REASONS: ReadonlySet<string | null> = new Set([
+  null,
+  'unexpected_settle_error',
+  // Of @x402/svm 2.27.0, in both versions: also where the node did not answer, and while another request settles the same.
+  'invalid_exact_svm_transaction_failed',
+  'transaction_failed',
+  'duplicate_settlement',
+]);
 
 export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
   const base = options.url.replace(/(?<!\/)\/+$/, '');
@@ -126,10 +143,10 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
           timeoutMs: SUPPORTED_TIMEOUT_MS,
           bytesMax: SUPPORTED_BYTES_MAX,
         });
-        const upto = isOk(status) ? readUptoSigners(body) : null;
-        return upto === null
+        const signers = isOk(status) ? readSigners(body) : null;
+        return signers === null
           ? { outcome: 'unreachable', cause: nonsense(status) }
-          : { outcome: 'announced', upto };
+          : { outcome: 'announced', signers };
       } catch (cause) {
         return { outcome: 'unreachable', cause };
       }
@@ -153,7 +170,7 @@ function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): S
     const reason = harmless(fields['errorReason']);
     if (reason === PENDING_REASON)
       return { outcome: 'unknown', reason, cause: new Error('the facilitator waits for the transaction') };
-    return { outcome: reason === null || reason === DOUBTFUL_REASON ? 'doubtful' : 'failed', reason };
+    return { outcome: DOUBTFUL_REASONS.has(reason) ? 'doubtful' : 'failed', reason };
   }
   const isWhole =
     success === true &&
@@ -161,8 +178,8 @@ function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): S
     namesChain(fields['network'], payment.chain) &&
     isAmount(fields['amount'], payment) &&
     isPayer(fields['payer'], payment);
-  if (isWhole && typeof transaction === 'string' && TRANSACTION.test(transaction))
-    return { outcome: 'settled', transaction: transaction.toLowerCase() };
+  const id = readTransactionId(transaction, namespaceOf(payment.chain));
+  if (isWhole && isTransactionId(id)) return { outcome: 'settled', transaction: id };
   return { outcome: 'unknown', reason: null, cause: nonsense(status) };
 }
 
@@ -177,7 +194,7 @@ function isOk(status: number): boolean {
 /** Version 2 may leave the payer out; another one is another payment. */
 function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
   if (payer === undefined || payer === null) return true;
-  return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
+  return typeof payer === 'string' && isSameAccount(payer, payment.payer);
 }
 
 /** A facilitator states the amount of ceilings only; any other amount is not what was asked for. */
@@ -195,22 +212,30 @@ function nonsense(status: number): Error {
 }
 
 /**
- * `GET /supported` of a facilitator, read for the scheme `upto` alone: the address of each kind first, then the other signers of
- * its network, with which the same facilitator may settle too.
+ * `GET /supported` of a facilitator, read for the kinds whose payers sign for one of its addresses: the address of each kind first, then
+ * the other signers of its network, with which the same facilitator may settle too.
  */
+
+/** By namespace: the scheme, and where its kinds name the address. */
+const BOUND_TO: Readonly<Record<Namespace, { readonly scheme: string; readonly member: string }>> = {
+  eip155: { scheme: 'upto', member: 'facilitatorAddress' },
+  solana: { scheme: 'exact', member: 'feePayer' },
+};
 
 /** Facilitators relay with some dozens of addresses. */
 const SIGNERS_MAX = 1_000;
 
 /** Null for an answer of another form. Entries that cannot be read are skipped. */
-export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
+export function readSigners(answer: unknown): readonly FacilitatorSigner[] | null {
   const { kinds, signers } = fieldsOf(answer);
   if (!Array.isArray(kinds)) return null;
-  const found: UptoSigner[] = [];
+  const found: FacilitatorSigner[] = [];
   for (const kind of kinds) {
     const { x402Version, scheme, network, extra } = fieldsOf(kind);
-    if (x402Version !== 2 || scheme !== 'upto' || typeof network !== 'string' || !isChain(network)) continue;
-    const own = signersOf(network, fieldsOf(extra)['facilitatorAddress']);
+    if (x402Version !== 2 || typeof network !== 'string' || !isChain(network)) continue;
+    const bound = BOUND_TO[namespaceOf(network)];
+    if (scheme !== bound.scheme) continue;
+    const own = signersOf(network, fieldsOf(extra)[bound.member]);
     // Without an address in the kind, a payer has nothing to sign.
     if (own.length > 0) found.push(...own, ...othersOf(network, fieldsOf(signers)));
     if (found.length > SIGNERS_MAX) return null;
@@ -218,11 +243,11 @@ export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
   return found;
 }
 
-function othersOf(chain: Chain, signers: Readonly<Record<string, unknown>>): readonly UptoSigner[] {
+function othersOf(chain: Chain, signers: Readonly<Record<string, unknown>>): readonly FacilitatorSigner[] {
   return [signers[chain], signers[wildcardOf(chain)]].flat().flatMap((address) => signersOf(chain, address));
 }
 
-function signersOf(chain: Chain, raw: unknown): readonly UptoSigner[] {
+function signersOf(chain: Chain, raw: unknown): readonly FacilitatorSigner[] {
   const address = readAddress(raw, namespaceOf(chain));
   return isAddress(address) ? [{ chain, address }] : [];
 }

@@ -1,18 +1,14 @@
-import { isAddress, readAddress, toChecksum } from '../../core/domain/account.ts';
-import { ceilingOf, OPEN_CALL_SECONDS, type Quote, type Terms } from './offer.ts';
+import { isAddress, isSameAccount, readAddress, toChecksum } from '../../core/domain/account.ts';
+import { ceilingOf, isSponsored, OPEN_CALL_SECONDS, type Quote, sponsoredBy, type Terms } from './offer.ts';
 import {
+  type PaymentFault,
   type PermitAuthorization,
   type SignedAuthorization,
   type SignedPayment,
   type SignedTransfer,
   UPTO_PROXY,
 } from './signed-payment.ts';
-
-/** The fault of a payment: a code, and a sentence that says what to do. */
-export interface PaymentFault {
-  readonly reason: string;
-  readonly detail: string;
-}
+import { type SponsoredTransfer, tokenAccountOf, tokenProgramOf } from './solana/transfer.ts';
 
 /** Facilitators refuse an authorization that ends within six seconds, because it could not be settled in time; so do we. */
 const VALID_BEFORE_MARGIN_SECONDS = 6n;
@@ -25,24 +21,43 @@ const VALID_BEFORE_MARGIN_SECONDS = 6n;
 const UINT256_END = 2n ** 256n;
 
 /**
- * The terms that a payment is for. The terms of a ceiling follow from the price and from the facilitator that the payer names, so
- * that a ceiling which settled is recognised also while our facilitator cannot be asked.
+ * The terms that a payment is for. Those that payers bind to an address of the facilitator follow from the price and from the address that
+ * the payer names, so that a payment which settled is recognised also while our facilitator cannot be asked.
  */
-export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | PaymentFault {
-  const { accepted, network } = payment;
-  if (accepted === null)
-    return terms.find(({ v1 }) => v1 !== null && v1['network'] === network) ?? unknownNetwork();
-  const onChain = terms.filter(({ scheme, chain }) => scheme === 'exact' && chain === network);
-  if (onChain.length === 0) return unknownNetwork();
-  const asset = accepted.asset.toLowerCase();
-  const exact = onChain.find((one) => one.asset === asset);
-  if (exact === undefined)
+export function chooseTerms(payment: SignedPayment, quote: Quote): Terms | PaymentFault {
+  const exact = findAccepted(payment, quote);
+  if ('reason' in exact) return exact;
+  if (isSponsored(exact) !== (payment.kind === 'transaction'))
     return {
       reason: 'invalid_payment_requirements',
-      detail: 'This call is not sold for the accepted `asset`. Pay one of `accepts`.',
+      detail: isSponsored(exact)
+        ? 'On this network the payer signs a transaction, `payload.transaction`. Pay one of `accepts`.'
+        : 'On this network the payer signs an authorization, `payload.authorization`. Pay one of `accepts`.',
     };
-  if (payment.scheme === 'exact') return exact;
-  if (order.settledByUse) return ceilingOf(exact, payment.permit.facilitator);
+  switch (payment.kind) {
+    case 'authorization':
+      return exact;
+    case 'transaction':
+      return sponsoredBy(exact, payment.transfer.feePayer);
+    case 'permit':
+      return quote.order.settledByUse ? ceilingOf(exact, payment.permit.facilitator) : fixedPrice();
+  }
+}
+
+function findAccepted({ accepted, network }: SignedPayment, quote: Quote): Terms | PaymentFault {
+  if (accepted === null)
+    return quote.accepted.find(({ v1 }) => v1 !== null && v1['network'] === network) ?? unknownNetwork();
+  const onChain = quote.accepted.filter(({ chain }) => chain === network);
+  if (onChain.length === 0) return unknownNetwork();
+  return (
+    onChain.find(({ asset }) => isSameAccount(accepted.asset, asset)) ?? {
+      reason: 'invalid_payment_requirements',
+      detail: 'This call is not sold for the accepted `asset`. Pay one of `accepts`.',
+    }
+  );
+}
+
+function fixedPrice(): PaymentFault {
   return {
     reason: 'unsupported_scheme',
     detail: 'This call has a fixed price and is not sold by `upto`. Pay one of `accepts`.',
@@ -65,12 +80,38 @@ export function findFault(
   const nowSeconds = BigInt(Math.floor(nowMs / 1_000));
   const foreign = findForeignTerms(payment, terms, order.url);
   if (foreign !== null) return foreign;
-  if (payment.scheme === 'upto') return findPermitFault(payment.permit, terms, nowSeconds);
-  return (
-    findBadParties(payment.authorization, terms) ??
-    findBadAmount(payment, terms) ??
-    findBadTime(payment.authorization, nowSeconds)
-  );
+  switch (payment.kind) {
+    case 'permit':
+      return findPermitFault(payment.permit, terms, nowSeconds);
+    case 'transaction':
+      return findTransferFault(payment.transfer, terms);
+    case 'authorization':
+      return (
+        findBadParties(payment.authorization, terms) ??
+        findBadAmount(payment, terms) ??
+        findBadTime(payment.authorization, nowSeconds)
+      );
+  }
+}
+
+/** The same for a transaction of Solana. Only a node knows whether its block hash counts still: the facilitator simulates it. */
+export function findTransferFault(transfer: SponsoredTransfer, terms: Terms): PaymentFault | null {
+  const { asset, payTo, amount, paidBy } = terms;
+  if (transfer.mint !== asset || transfer.tokenProgram !== tokenProgramOf(paidBy))
+    return {
+      reason: 'invalid_exact_svm_payload_mint_mismatch',
+      detail: 'The transaction transfers another token than the accepted `asset`.',
+    };
+  if (transfer.destination !== tokenAccountOf(payTo, asset, transfer.tokenProgram))
+    return {
+      reason: 'invalid_exact_svm_payload_recipient_mismatch',
+      detail: 'The transaction pays another account than the associated token account of `payTo`.',
+    };
+  if (transfer.amount === amount) return null;
+  return {
+    reason: 'invalid_exact_svm_payload_amount_mismatch',
+    detail: `The transaction is not for the price. Sign exactly ${amount} atomic units.`,
+  };
 }
 
 /** The terms that a v2 payment accepted must be the present ones: prices change, and an offer is for one URL. */
@@ -80,7 +121,7 @@ function findForeignTerms(
   url: string,
 ): PaymentFault | null {
   const stale =
-    accepted !== null && (accepted.amount !== String(amount) || accepted.payTo.toLowerCase() !== payTo);
+    accepted !== null && (accepted.amount !== String(amount) || !isSameAccount(accepted.payTo, payTo));
   const elsewhere = resourceUrl !== null && !isSameUrl(resourceUrl, url);
   if (!stale && !elsewhere) return null;
   return {

@@ -52,9 +52,9 @@ export function createPaymentLane({
   };
 }
 
-function quoteFor({ config, uptoSigners, isFaultyToken = () => false }: LaneDeps, order: Order): Quote {
+function quoteFor({ config, signers, isFaultyToken = () => false }: LaneDeps, order: Order): Quote {
   const accept = config.accept.filter(({ chain, token }) => !isFaultyToken(chain, token.address));
-  return quoteOf(order, { ...config, accept }, (chain) => uptoSigners.offered(chain));
+  return quoteOf(order, { ...config, accept }, (chain) => signers.offered(chain));
 }
 
 async function recall(
@@ -113,15 +113,12 @@ async function resume(lane: LaneDeps, sent: Purchase, record: PaymentRecord): Pr
   return serve(lane, purchase, { transaction, sale });
 }
 
-/** A ceiling names the one address that may settle it; it must be our facilitator's. */
-async function checkFacilitator(
-  { uptoSigners }: LaneDeps,
-  { payment, terms, quote }: Purchase,
-): Promise<void> {
-  if (payment.scheme === 'exact') return;
-  const isOurs = await uptoSigners.isOurs(terms.chain, payment.permit.facilitator);
+/** A ceiling names the one address that may settle it, a transaction the one that pays its fee; it must be our facilitator's. */
+async function checkFacilitator({ signers }: LaneDeps, { terms, quote }: Purchase): Promise<void> {
+  if (terms.signer === null) return;
+  const isOurs = await signers.isOurs(terms.chain, terms.signer);
   if (isOurs === 'unknown') throw facilitatorUnavailable(new Error('its addresses are not known'));
-  if (!isOurs) throw foreignFacilitator(quote);
+  if (!isOurs) throw foreignFacilitator(quote, terms);
 }
 
 /** Null when the facilitator accepts the payment; the record when a duplicate of this request was faster. */

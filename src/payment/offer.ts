@@ -2,7 +2,7 @@ import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { AcceptedPayment } from '../../core/config/access.ts';
 import { type Address, toChecksum } from '../../core/domain/account.ts';
 import { USD_DECIMALS } from '../../core/domain/amount.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import { type Chain, namespaceOf, type TokenFacts } from '../../core/domain/chains.ts';
 import { v1NameOf } from '../../core/domain/networks.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { Order } from './payment-lane.ts';
@@ -14,6 +14,10 @@ export interface Terms {
   readonly chain: Chain;
   readonly asset: Address;
   readonly payTo: Address;
+  /** By which program of Solana the asset is transferred, or else. */
+  readonly paidBy: TokenFacts['paidBy'];
+  /** The facilitator's address to which the payer binds what it signs; null where it binds to none. */
+  readonly signer: Address | null;
   /** Atomic units of the asset. */
   readonly amount: bigint;
   /** Entry of the v1 body; null where version 1 cannot express it. */
@@ -24,9 +28,12 @@ export interface Terms {
 /** An entry of `accepts` in version 2. */
 type V2Requirement = Parameters<typeof encodePaymentRequiredHeader>[0]['accepts'][number];
 
-/** An order with every way to pay for it: in the order of the configuration, ceilings last. */
+/** An order with every way to pay for it. */
 export interface Quote {
   readonly order: Order;
+  /** By `exact` in each accepted token, in the order of the configuration; bound to no address. */
+  readonly accepted: readonly Terms[];
+  /** What is offered: the same, bound to the facilitator's address where payers need one, and ceilings last. */
   readonly terms: readonly Terms[];
 }
 
@@ -36,8 +43,8 @@ export interface PaymentConfig {
   readonly offerSeconds: number;
 }
 
-/** The address with which our facilitator settles ceilings on a chain; null where it does not, or where that is not known. */
-export type UptoFacilitatorOn = (chain: Chain) => Address | null;
+/** The address of our facilitator for which payers sign on a chain; null where it has none, or where that is not known. */
+export type SignerOn = (chain: Chain) => Address | null;
 
 /**
  * The longest that a call may take from the verification of its payment to the settlement, in seconds: the wait for a place, the
@@ -49,22 +56,43 @@ export const OPEN_CALL_SECONDS = 60;
 export function quoteOf(
   order: Order,
   { accept, offerSeconds }: PaymentConfig,
-  uptoOn: UptoFacilitatorOn = () => null,
+  signerOn: SignerOn = () => null,
 ): Quote {
-  const terms: Terms[] = [];
+  const accepted: Terms[] = [];
   const v1Chains = new Set<Chain>();
-  for (const accepted of accept) {
+  for (const one of accept) {
     // A v1 payment names its network but no asset, so two tokens of one chain would be ambiguous.
-    const withV1 = !v1Chains.has(accepted.chain);
-    v1Chains.add(accepted.chain);
-    terms.push(termsOf(order, accepted, { offerSeconds, withV1 }));
+    const withV1 = !v1Chains.has(one.chain);
+    v1Chains.add(one.chain);
+    accepted.push(termsOf(order, one, { offerSeconds, withV1 }));
   }
-  // Clients take the first entry they can pay. A ceiling needs an approval of Permit2 beforehand, which not every payer has.
-  const ceilings = terms.flatMap((exact) => {
-    const facilitator = order.settledByUse ? uptoOn(exact.chain) : null;
-    return facilitator === null ? [] : [ceilingOf(exact, facilitator)];
+  const exact = accepted.flatMap((terms) => {
+    if (!isSponsored(terms)) return [terms];
+    const feePayer = signerOn(terms.chain);
+    return feePayer === null ? [] : [sponsoredBy(terms, feePayer)];
   });
-  return { order, terms: [...terms, ...ceilings] };
+  // Clients take the first entry they can pay. A ceiling needs an approval of Permit2 beforehand, which not every payer has.
+  const ceilings = exact.flatMap((terms) => {
+    const facilitator = order.settledByUse && !isSponsored(terms) ? signerOn(terms.chain) : null;
+    return facilitator === null ? [] : [ceilingOf(terms, facilitator)];
+  });
+  return { order, accepted, terms: [...exact, ...ceilings] };
+}
+
+/** Whether the payer signs a transaction of which the facilitator pays the fee. */
+export function isSponsored({ chain }: Pick<Terms, 'chain'>): boolean {
+  return namespaceOf(chain) === 'solana';
+}
+
+/** The same, with the account that pays the fee of the payer's transaction. */
+export function sponsoredBy(exact: Terms, feePayer: Address): Terms {
+  const extra = { feePayer };
+  return {
+    ...exact,
+    signer: feePayer,
+    v1: exact.v1 && { ...exact.v1, extra },
+    v2: { ...exact.v2, extra },
+  };
 }
 
 /** The same price as a ceiling, and `facilitator` settles the used part. Version 1 has no such scheme. */
@@ -73,6 +101,7 @@ export function ceilingOf(exact: Terms, facilitator: Address): Terms {
   return {
     ...exact,
     scheme: 'upto',
+    signer: facilitator,
     v1: null,
     v2: {
       ...exact.v2,
@@ -95,7 +124,7 @@ function termsOf(
     asset: toChecksum(token.address),
     payTo: toChecksum(payTo),
     maxTimeoutSeconds: offerSeconds,
-    extra: { name: token.domain.name, version: token.domain.version },
+    extra: token.domain === null ? {} : { name: token.domain.name, version: token.domain.version },
   };
   const network = withV1 ? v1NameOf(chain) : null;
   const { url: resource, description, mimeType } = order;
@@ -104,6 +133,8 @@ function termsOf(
     chain,
     asset: token.address,
     payTo,
+    paidBy: token.paidBy,
+    signer: null,
     amount,
     v1:
       network === null

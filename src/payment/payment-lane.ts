@@ -9,7 +9,7 @@ import type { ClaimedSale } from '../accounts/payment-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import type { ChainConfirmer } from './confirm.ts';
 import type { Facilitator } from './facilitator.ts';
-import type { UptoSigners } from './upto-signers.ts';
+import type { FacilitatorSigners } from './facilitator-signers.ts';
 
 /** The x402 lane as the gate sees it: what a call costs, and one paid call from its header to its answer. */
 export interface PaymentLane {
@@ -105,7 +105,7 @@ export interface LaneDeps {
     readonly replies: Pick<ControlStore['replies'], 'begin' | 'finish'>;
   };
   readonly facilitator: Facilitator;
-  readonly uptoSigners: UptoSigners;
+  readonly signers: FacilitatorSigners;
   /** Tokens that are not offered. */
   readonly isFaultyToken?: IsFaultyToken;
   /** `noConfirmer` for a chain that we cannot ask. */

@@ -86,7 +86,7 @@ function codeOf(error: unknown): string {
   return error.name;
 }
 
-/** The few questions that a confirmation asks a node. Every method rejects when the node does not answer in the expected form. */
+/** The few questions that a confirmation asks a node of an EVM chain. Every method rejects when the node does not answer in the expected form. */
 export interface JsonRpc {
   /** `eth_call` at the head: the hex that the contract returned. */
   call(to: string, data: string): Promise<string>;
@@ -128,8 +128,15 @@ const CallSchema = Type.Union([
   Type.Object({ to: Type.Union([Hex(20), Type.Null()]), input: Data }),
 ]);
 
+/** Asks a node one question. Rejects where it does not answer in the form of the schema. */
+export type AskNode = <S extends TSchema>(
+  schema: S,
+  method: string,
+  ...params: unknown[]
+) => Promise<Static<S>>;
+
 /** No connection is kept open beyond what fetch pools; `url` appears in no error. */
-export function openJsonRpc({
+export function openNode({
   url,
   timeoutMs,
   signal,
@@ -139,18 +146,18 @@ export function openJsonRpc({
   readonly timeoutMs: number;
   /** Ends all of them. */
   readonly signal: AbortSignal;
-}): JsonRpc {
-  const ask = async <S extends TSchema>(
-    schema: S,
-    method: string,
-    ...params: unknown[]
-  ): Promise<Static<S>> => {
+}): AskNode {
+  return async (schema, method, ...params) => {
     const body = { jsonrpc: '2.0', id: 1, method, params };
     const answer = await postJson({ url, body, timeoutMs, bytesMax: ANSWER_BYTES_MAX, signal });
     const result = resultOf(answer.body);
     if (!Value.Check(schema, result)) throw new Error(`the node has no usable answer to ${method}`);
     return result;
   };
+}
+
+/** A node of an EVM chain. */
+export function evmNode(ask: AskNode): JsonRpc {
   return {
     call: (to, data) => ask(Data, 'eth_call', { to, data }, 'latest'),
     async block(tag) {

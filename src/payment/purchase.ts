@@ -3,10 +3,11 @@ import type { Address } from '../../core/domain/account.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
-import { chooseTerms, type PaymentFault } from './fault.ts';
+import { chooseTerms } from './fault.ts';
 import { type Quote, requirementOf, resourceOf, type Terms } from './offer.ts';
 import { malformed, unacceptable } from './refusals.ts';
 import {
+  type PaymentFault,
   payloadFor,
   permit2NonceId,
   readPayment,
@@ -41,24 +42,38 @@ export function readPurchase(quote: Quote, header: string): Purchase {
 /** The same, with the fault of the header in place of a failure. */
 export function findPurchase(quote: Quote, header: string): Purchase | UnreadablePayment | PaymentFault {
   const payment = readPayment(header);
-  if ('problem' in payment) return payment;
+  if (!('kind' in payment)) return payment;
   const terms = chooseTerms(payment, quote);
   if ('reason' in terms) return terms;
   const { payer, nonce } = signerOf(payment);
   const binding = createHash('sha256')
-    .update(`${quote.order.binding}\n${payment.signature.toLowerCase()}`)
+    .update(`${quote.order.binding}\n${signatureOf(payment)}`)
     .digest('hex');
   const id = { chain: terms.chain, asset: terms.asset, payer, nonce };
   return { quote, payment, terms, asked: terms.amount, id, payer, binding };
 }
 
+/** Hex is the same in any case, base64 is not. */
+function signatureOf({ kind, signature }: SignedPayment): string {
+  return kind === 'transaction' ? signature : signature.toLowerCase();
+}
+
+/** Who pays, and what makes the payment count once: the nonce that it uses, or the message that the chain executes once. */
 function signerOf(payment: SignedPayment): { readonly payer: Address; readonly nonce: string } {
-  if (payment.scheme === 'upto') {
-    const { from, nonce } = payment.permit;
-    return { payer: from, nonce: permit2NonceId(nonce) };
+  switch (payment.kind) {
+    case 'permit': {
+      const { from, nonce } = payment.permit;
+      return { payer: from, nonce: permit2NonceId(nonce) };
+    }
+    case 'transaction': {
+      const { payer, digest } = payment.transfer;
+      return { payer, nonce: digest };
+    }
+    case 'authorization': {
+      const { from, nonce } = payment.authorization;
+      return { payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() }; // 40 hex digits by the shape that was read
+    }
   }
-  const { from, nonce } = payment.authorization;
-  return { payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() }; // 40 hex digits by the shape that was read
 }
 
 /** The question to the facilitator's `verify`: the whole amount of the terms. */
@@ -97,10 +112,17 @@ export function toConfirm(
 /** The last millisecond of a Date; authorizations that practically never end carry 2^256 - 1. */
 const LAST_DATE_MS = 8_640_000_000_000_000;
 
-/** When the authorization ends, in milliseconds since the epoch. */
-export function expiryMs({ payment }: Purchase): number {
+/**
+ * A block hash counts for 150 blocks, which is a minute; but a chain that stands still goes on with the hashes that it knows. So the chain
+ * says when a transaction has ended (solana/confirm.ts), and this is how long one is remembered at least.
+ */
+const TRANSACTION_ENDS_MS = 24 * 60 * 60_000;
+
+/** When the payment ends, in milliseconds since the epoch. */
+export function expiryMs({ payment }: Purchase, nowMs: number): number {
+  if (payment.kind === 'transaction') return nowMs + TRANSACTION_ENDS_MS;
   const seconds =
-    payment.scheme === 'upto' ? payment.permit.deadline : BigInt(payment.authorization.validBefore);
+    payment.kind === 'permit' ? payment.permit.deadline : BigInt(payment.authorization.validBefore);
   const ms = seconds * 1_000n;
   return ms < LAST_DATE_MS ? Number(ms) : LAST_DATE_MS;
 }

@@ -29,7 +29,7 @@ export function claim(lane: LaneDeps, purchase: Purchase, sale?: Sale): ReturnTy
     resource: quote.order.resource,
     payTo: terms.payTo,
     amount: String(asked),
-    expiresAtMs: expiryMs(purchase),
+    expiresAtMs: expiryMs(purchase, nowMs),
     claimedAtMs: nowMs,
     leaseUntilMs: nowMs + settlingMs(lane),
     ...(sale === undefined ? {} : { sale }),

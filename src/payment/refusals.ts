@@ -1,9 +1,8 @@
 import type { PaymentStage, PaymentTrouble } from '../../core/domain/payment.ts';
 import { type ErrorCode, type Failure, type FailureContext, fail } from '../../core/errors.ts';
 import type { AuthorizationId } from '../accounts/payment-store.ts';
-import type { PaymentFault } from './fault.ts';
-import { offerOf, type Quote, type Terms } from './offer.ts';
-import { nonceHex, PERMIT2 } from './signed-payment.ts';
+import { isSponsored, offerOf, type Quote, type Terms } from './offer.ts';
+import { nonceHex, type PaymentFault, PERMIT2, type SignedPayment } from './signed-payment.ts';
 
 /** Every answer of the x402 lane that is not a paid call: what happened to the money, and what to do now. */
 
@@ -12,6 +11,9 @@ const DUPLICATE_RETRY_SECONDS = 2;
 const FACILITATOR_RETRY_SECONDS = 5;
 /** Until the chain is worth another look for a settlement of unknown outcome: two blocks and more on the chains we are paid on. */
 const UNKNOWN_RETRY_SECONDS = 5;
+
+const NOT_EXECUTABLE =
+  'The transaction would fail on chain: its block hash may be too old (sign and send within a minute), it may have been executed before, the payer may lack the amount, or `payTo` a token account. Sign a new transaction.';
 
 /** For reasons of the facilitator that we do not look for ourselves. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -31,6 +33,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   permit2_invalid_nonce: 'The authorization’s nonce was used before. Sign a new authorization.',
   permit2_simulation_failed:
     'The transfer would fail on chain: the nonce may have been used. Sign a new authorization.',
+  invalid_exact_svm_transaction_simulation_failed: NOT_EXECUTABLE,
+  transaction_simulation_failed: NOT_EXECUTABLE,
+  invalid_exact_svm_payload_signature_invalid:
+    'A signature of the transaction is missing, or is not over its message. Sign it with the authority of the transfer.',
 };
 
 /** Reasons that lie in our terms: another signature over the same terms is refused as well. */
@@ -84,43 +90,70 @@ export function rejected(quote: Quote, reason: string | null): Failure {
 
 /** Facilitators name what failed; a fee is theirs and no fault of the payment. */
 function stageOf(reason: string | null): PaymentStage {
-  if (reason?.endsWith('_signature') === true) return 'signature';
+  if (reason?.endsWith('_signature') === true || reason?.endsWith('_signature_invalid') === true)
+    return 'signature';
   return reason?.startsWith('fee_') === true ? 'fee' : 'verify';
 }
 
-export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
+/** What the x402 packages call a payment that was used, and one that can be settled no more. */
+const REASONS: Readonly<
+  Record<SignedPayment['kind'], { readonly spent: string; readonly ended: string; readonly foreign: string }>
+> = {
+  authorization: {
+    spent: 'invalid_exact_evm_nonce_already_used',
+    ended: 'invalid_exact_evm_payload_authorization_valid_before',
+    foreign: '',
+  },
+  permit: {
+    spent: 'permit2_invalid_nonce',
+    ended: 'permit2_deadline_expired',
+    foreign: 'upto_facilitator_mismatch',
+  },
+  transaction: {
+    spent: 'duplicate_settlement',
+    ended: 'invalid_exact_svm_transaction_simulation_failed',
+    foreign: 'invalid_exact_svm_fee_payer_not_managed_by_facilitator',
+  },
+};
+
+type Paid = Pick<Terms, 'scheme' | 'chain'>;
+
+function reasonsOf(terms: Paid) {
+  if (terms.scheme === 'upto') return REASONS.permit;
+  return isSponsored(terms) ? REASONS.transaction : REASONS.authorization;
+}
+
+export function spent(quote: Quote, terms: Paid): Failure {
   return unacceptable(quote, {
-    reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
-    detail:
-      'This payment was used before. A payment buys one answer to one request: sign a new authorization.',
+    reason: reasonsOf(terms).spent,
+    detail: 'This payment was used before. A payment buys one answer to one request: sign a new one.',
   });
 }
 
 /** Too many answers seem to have been lost: a caller can make that look so. */
-export function triedOften(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
+export function triedOften(quote: Quote, terms: Paid): Failure {
   return unacceptable(quote, {
-    reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
+    reason: reasonsOf(terms).spent,
     detail:
-      'This payment was answered several times, and no answer arrived whole. It is not answered again: sign a new authorization, or ask the operator with the transaction.',
+      'This payment was answered several times, and no answer arrived whole. It is not answered again: sign a new one, or ask the operator with the transaction.',
   });
 }
 
 /** Only when it is certain that the authorization never settled and never will. */
-export function ended(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
+export function ended(quote: Quote, terms: Paid): Failure {
   return unacceptable(quote, {
-    reason:
-      scheme === 'upto' ? 'permit2_deadline_expired' : 'invalid_exact_evm_payload_authorization_valid_before',
-    detail:
-      'This payment was never settled and no longer can be. Nothing was charged: sign a new authorization.',
+    reason: reasonsOf(terms).ended,
+    detail: 'This payment was never settled and no longer can be. Nothing was charged: sign a new one.',
   });
 }
 
-/** Our facilitator cannot settle a ceiling that names another address. */
-export function foreignFacilitator(quote: Quote): Failure {
+/** Our facilitator cannot settle what names another address. */
+export function foreignFacilitator(quote: Quote, terms: Paid): Failure {
   return unacceptable(quote, {
-    reason: 'upto_facilitator_mismatch',
-    detail:
-      'The authorization lets another facilitator settle. Sign `extra.facilitatorAddress` of one of `accepts` as `witness.facilitator`.',
+    reason: reasonsOf(terms).foreign,
+    detail: isSponsored(terms)
+      ? 'The transaction names another account that pays its fee. Sign one with `extra.feePayer` of one of `accepts`.'
+      : 'The authorization lets another facilitator settle. Sign `extra.facilitatorAddress` of one of `accepts` as `witness.facilitator`.',
   });
 }
 
@@ -165,6 +198,12 @@ export interface OpenOutcome {
   readonly cause?: unknown;
 }
 
+/** Nothing on Solana has a digest of a message in it: the payer finds its own signature. */
+const LOOK_FOR = {
+  eip155: 'Check the chain for the authorization’s nonce',
+  solana: 'Check the newest transactions of the payer on the chain',
+} as const;
+
 /** The same answer each time the payment is sent, until the chain shows the outcome. */
 export function settlementUnknown({
   id,
@@ -177,7 +216,7 @@ export function settlementUnknown({
   const asked = sinceMs === undefined ? '' : ` the facilitator was asked at ${secondText(sinceMs)}, and`;
   const seen = isReadable ? 'the chain does not show the payment yet' : 'the chain could not be read';
   return fail('settlement_unknown', {
-    detail: `Whether the payment settled is not known:${asked} ${seen}. Check the chain for the authorization’s nonce before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.`,
+    detail: `Whether the payment settled is not known:${asked} ${seen}. ${LOOK_FOR[id.chain.startsWith('solana:') ? 'solana' : 'eip155']} before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.`,
     payment: {
       stage: 'settle',
       authorizationNonce: nonceHex(id.nonce),

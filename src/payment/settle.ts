@@ -18,6 +18,9 @@ const SILENT_LOOKS_MAX = 2;
 /** How long after its `validBefore` an authorization counts as dead: block times and clocks differ. */
 const EXPIRY_MARGIN_MS = 5 * 60_000;
 
+/** Such a verdict rests on a simulation, which also fails because the payment has just settled. */
+const SIMULATED = '_simulation_failed';
+
 /** A claim with the facilitator's answer to its settlement. */
 interface Attempt<Answer extends Settling = Settling> {
   readonly purchase: Purchase;
@@ -68,6 +71,10 @@ async function confirmClaimed(
       log.error({ payment: id, transaction }, 'the facilitator claims a settlement to another payee');
       await dropClaim(lane, purchase);
       throw settlementFailed(purchase.quote, null, true);
+    case 'ended':
+      log.error({ payment: id, transaction }, 'the facilitator claims a settlement that the chain refused');
+      await dropClaim(lane, purchase);
+      throw settlementFailed(purchase.quote, null, false);
     case 'unsettled':
       log.error({ payment: id, transaction }, 'the facilitator claims a settlement that is not on chain');
       throw await giveUp(lane, record, { finding, transaction });
@@ -98,7 +105,7 @@ async function afterDoubt(
   const finding = await watchChain(lane, toConfirm(purchase, record.claimedAtMs));
   if (finding.outcome === 'unsettled') {
     const verdict = await lane.facilitator.verify(toVerify(purchase));
-    if (verdict.outcome === 'invalid')
+    if (verdict.outcome === 'invalid' && verdict.reason?.endsWith(SIMULATED) !== true)
       return afterFailure(lane, {
         purchase,
         record,
@@ -125,9 +132,9 @@ async function conclude(
 ): Promise<string> {
   const { finding, reason } = last;
   if (finding.outcome === 'settled') return finding.transaction;
-  if (finding.outcome !== 'spent_otherwise') throw await giveUp(lane, record, last);
+  if (!isFinal(finding)) throw await giveUp(lane, record, last);
   await dropClaim(lane, purchase);
-  throw settlementFailed(purchase.quote, reason, true);
+  throw settlementFailed(purchase.quote, reason, finding.outcome === 'spent_otherwise');
 }
 
 /** Finds out the outcome of a claim whose process died or gave up. Settles nothing. */
@@ -146,15 +153,18 @@ export async function learnOutcome(
   throw ended(purchase.quote, purchase.terms);
 }
 
-/** Whether it is certain that the authorization will never pay us. */
+/** Whether it is certain that the payment, which has not settled, never will. */
 function isDead(
-  { outcome }: ChainFinding,
+  finding: ChainFinding,
   { expiresAtMs }: Pick<PaymentRecord, 'expiresAtMs'>,
   nowMs: number,
 ): boolean {
-  return (
-    outcome === 'spent_otherwise' || (outcome === 'unsettled' && expiresAtMs + EXPIRY_MARGIN_MS <= nowMs)
-  );
+  return isFinal(finding) || (finding.outcome === 'unsettled' && expiresAtMs + EXPIRY_MARGIN_MS <= nowMs);
+}
+
+/** Whether no later look can find anything else. */
+function isFinal({ outcome }: ChainFinding): boolean {
+  return outcome !== 'unsettled' && outcome !== 'silent';
 }
 
 /** Asks the chain until it shows something final, or the wait is over. */
@@ -166,7 +176,7 @@ async function watchChain(
   const deadlineMs = performance.now() + limits.confirmWaitMs;
   for (let silent = 0; ; ) {
     const finding = await confirmer.lookUp(question);
-    if (finding.outcome === 'settled' || finding.outcome === 'spent_otherwise') return finding;
+    if (isFinal(finding)) return finding;
     silent += finding.outcome === 'silent' ? 1 : 0;
     if (confirmer === noConfirmer || silent >= SILENT_LOOKS_MAX || performance.now() >= deadlineMs)
       return finding;

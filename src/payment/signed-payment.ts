@@ -1,5 +1,6 @@
 import { parsePaymentPayload } from '@x402/core/schemas';
 import { type Address, address, toChecksum } from '../../core/domain/account.ts';
+import { readTransfer, type SponsoredTransfer } from './solana/transfer.ts';
 
 /** The contracts through which a ceiling is settled, the same on every chain. */
 export const PERMIT2 = address('0x000000000022D473030F116dDEE9F6B43aC78BA3');
@@ -21,7 +22,7 @@ export function permit2NonceOf(nonceId: string): bigint | null {
   return hex === undefined ? null : BigInt(hex);
 }
 
-/** The nonce alone, as the payer finds it on the chain: 32 bytes of hex for either kind. */
+/** The nonce alone, as the payer finds it on the chain, and of a message of Solana its digest: 32 bytes of hex for each kind. */
 export function nonceHex(nonceId: string): string {
   return NONCE_ID.exec(nonceId)?.[1] ?? nonceId;
 }
@@ -32,7 +33,7 @@ export function nonceHex(nonceId: string): string {
  */
 
 /** A payment as signed. The texts are the payer's, checked for their shape only. */
-export type SignedPayment = SignedTransfer | SignedCeiling;
+export type SignedPayment = SignedTransfer | SignedCeiling | SignedTransaction;
 
 interface Signed {
   /** A v1 name or CAIP-2, as the version has it. */
@@ -43,8 +44,9 @@ interface Signed {
   readonly signature: string;
 }
 
-/** Scheme `exact`: an EIP-3009 authorization of the whole price. */
+/** Scheme `exact` on EVM chains: an EIP-3009 authorization of the whole price. */
 export interface SignedTransfer extends Signed {
+  readonly kind: 'authorization';
   readonly scheme: 'exact';
   readonly x402Version: 1 | 2;
   /** Null in version 1, which has no such echo. */
@@ -54,10 +56,20 @@ export interface SignedTransfer extends Signed {
 
 /** Scheme `upto`: a Permit2 permission to take any amount up to a ceiling, once. Version 2 only. */
 export interface SignedCeiling extends Signed {
+  readonly kind: 'permit';
   readonly scheme: 'upto';
   readonly x402Version: 2;
   readonly accepted: AcceptedTerms;
   readonly permit: PermitAuthorization;
+}
+
+/** Scheme `exact` on Solana: a transaction that lacks the facilitator's signature alone. Its base64 is its `signature`. */
+export interface SignedTransaction extends Signed {
+  readonly kind: 'transaction';
+  readonly scheme: 'exact';
+  readonly x402Version: 1 | 2;
+  readonly accepted: AcceptedTerms | null;
+  readonly transfer: SponsoredTransfer;
 }
 
 /** The entry of the offer that the payer says it accepted. */
@@ -82,6 +94,12 @@ export interface UnreadablePayment {
   readonly problem: string;
 }
 
+/** The fault of a payment: a code, and a sentence that says what to do. */
+export interface PaymentFault {
+  readonly reason: string;
+  readonly detail: string;
+}
+
 /** A payment is about 1 KiB of base64; a contract wallet's signature can make it several. */
 export const PAYMENT_HEADER_CHARS_MAX = 16 * 1024;
 /** 65 bytes for a key, or 64 in the compact form; up to 4 KiB for a contract wallet (EIP-1271, EIP-6492). */
@@ -89,8 +107,8 @@ const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){64,4096}$/;
 const COMPACT_SIGNATURE_CHARS = 2 + 2 * 64;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Never throws, whatever the text. */
-export function readPayment(header: string): SignedPayment | UnreadablePayment {
+/** Never throws, whatever the text. A fault is that of a transaction which pays nothing that could be checked. */
+export function readPayment(header: string): SignedPayment | UnreadablePayment | PaymentFault {
   if (header.length > PAYMENT_HEADER_CHARS_MAX)
     return { problem: `The payment header is longer than ${PAYMENT_HEADER_CHARS_MAX} characters.` };
   if (!BASE64.test(header))
@@ -111,25 +129,35 @@ function decodeJson(base64: string): unknown {
 
 type Payload = NonNullable<ReturnType<typeof parsePaymentPayload>['data']>;
 
-function fromPayload(payload: Payload): SignedPayment | UnreadablePayment {
+function fromPayload(payload: Payload): SignedPayment | UnreadablePayment | PaymentFault {
   const { scheme, network } = payload.x402Version === 1 ? payload : payload.accepted;
-  const { signature: sent } = payload.payload;
+  const { signature: sent, transaction } = payload.payload;
   if (scheme !== 'exact' && !(scheme === 'upto' && payload.x402Version === 2))
     return { problem: 'The scheme of the payment is neither `exact` nor, in version 2, `upto`.' };
+  if (scheme === 'exact' && typeof transaction === 'string') {
+    const transfer = readTransfer(transaction);
+    if (!('digest' in transfer)) return transfer;
+    return { kind: 'transaction', scheme, network, signature: transaction, transfer, ...echoIn(payload) };
+  }
   if (typeof sent !== 'string' || !SIGNATURE.test(sent))
     return { problem: '`payload.signature` is not the hex of a signature of at least 64 bytes.' };
   const signature = wholeSignature(sent);
   if (payload.x402Version === 2 && scheme === 'upto') {
     const permit = readPermit(payload.payload['permit2Authorization']);
     if ('problem' in permit) return permit;
-    return { scheme, x402Version: 2, network, signature, permit, ...acceptedIn(payload) };
+    return { kind: 'permit', scheme, x402Version: 2, network, signature, permit, ...acceptedIn(payload) };
   }
   const authorization = readAuthorization(payload.payload['authorization']);
   if ('problem' in authorization) return authorization;
-  const common = { scheme: 'exact', network, signature, authorization } as const;
+  return { kind: 'authorization', scheme: 'exact', network, signature, authorization, ...echoIn(payload) };
+}
+
+type Echo = Pick<SignedTransfer, 'x402Version' | 'accepted' | 'resourceUrl'>;
+
+function echoIn(payload: Payload): Echo {
   return payload.x402Version === 1
-    ? { x402Version: 1, accepted: null, resourceUrl: null, ...common }
-    : { x402Version: 2, ...acceptedIn(payload), ...common };
+    ? { x402Version: 1, accepted: null, resourceUrl: null }
+    : { x402Version: 2, ...acceptedIn(payload) };
 }
 
 /** The 65 bytes that token contracts take: the compact form has the parity in the highest bit of `s`. Source: ERC-2098. */
@@ -171,17 +199,23 @@ export function payloadFor(
   payment: SignedPayment,
   requirement: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const { x402Version, network, signature } = payment;
-  if (payment.scheme === 'upto')
-    return {
-      x402Version,
-      accepted: requirement,
-      payload: { signature, permit2Authorization: permitPayload(payment.permit) },
-    };
-  const payload = { signature, authorization: payment.authorization };
+  const { x402Version, network } = payment;
+  const payload = signedPart(payment);
   return x402Version === 1
     ? { x402Version, scheme: 'exact', network, payload }
     : { x402Version, accepted: requirement, payload };
+}
+
+function signedPart(payment: SignedPayment): Readonly<Record<string, unknown>> {
+  const { signature } = payment;
+  switch (payment.kind) {
+    case 'authorization':
+      return { signature, authorization: payment.authorization };
+    case 'permit':
+      return { signature, permit2Authorization: permitPayload(payment.permit) };
+    case 'transaction':
+      return { transaction: signature };
+  }
 }
 
 /**

@@ -214,6 +214,7 @@ async function recordOf({ reader }: ResultsDeps, result: SandboxResult, run: Kep
     maxRows: run.maxRows,
     hasMore: result.resultRows > run.maxRows,
     engineMs: result.engineMs,
+    chargedMs: result.chargedMs,
     rowsRead: result.rowsRead,
     bytesRead: result.bytesRead,
     memoryBytes: result.memoryBytes,
@@ -262,13 +263,13 @@ async function storableBytes(result: SandboxResult): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function tooLargeToKeep({ body, engineMs, rowsRead, bytesRead, memoryBytes }: SandboxResult): QueryFailed {
+function tooLargeToKeep({ body, ...figures }: SandboxResult): QueryFailed {
   body.destroy();
   return new QueryFailed({
     reason: 'result_size',
     detail: `The result is larger than the ${KEPT_MAX_BYTES / 1024 / 1024} MiB that are kept of one.`,
     hint: 'Select fewer columns or rows, or run it without `max_age` and `wait_seconds` for a file of up to 1 GiB.',
-    figures: { engineMs, rowsRead, bytesRead, memoryBytes },
+    figures,
   });
 }
 
@@ -293,7 +294,16 @@ type StoredFacts = Omit<KeptResult, 'id' | 'isKept' | 'createdAtMs' | 'expiresAt
 function keptOf({ id, createdAtMs, expiresAtMs, bytes, facts }: ResultRecord): KeptResult {
   // Written by `recordOf`.
   const told = JSON.parse(facts) as StoredFacts;
-  return { ...told, id, isKept: true, createdAtMs, expiresAtMs, bytes };
+  // A result that a release before this one kept was charged for all of its time.
+  return {
+    ...told,
+    chargedMs: told.chargedMs ?? told.engineMs,
+    id,
+    isKept: true,
+    createdAtMs,
+    expiresAtMs,
+    bytes,
+  };
 }
 
 /** The oldest results of an owner make room for its new ones. */
@@ -369,9 +379,10 @@ async function readKept(
   const { offset = 0 } = form;
   const stored = kept.rows + (kept.hasMore ? 1 : 0);
   const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
-  const { engineMs, rowsRead, bytesRead, memoryBytes } = kept;
+  const { engineMs, chargedMs, rowsRead, bytesRead, memoryBytes } = kept;
   return {
     engineMs,
+    chargedMs,
     rowsRead,
     bytesRead,
     memoryBytes,

@@ -5,6 +5,9 @@ import { ERROR_CODES, ERRORS } from '../../core/errors.ts';
 test('codes and statuses', () => {
   expect(Object.fromEntries(ERROR_CODES.map((code) => [code, ERRORS[code].status]))).toEqual({
     invalid_parameter: 400,
+    invalid_table: 400,
+    table_limit: 409,
+    table_not_found: 404,
     malformed_request: 400,
     invalid_query: 400,
     query_failed: 400,

@@ -4,8 +4,6 @@ import { decodeSettlement, LISTED_COLUMNS } from '../../clickhouse/tables/settle
 import type { ChainConfig } from '../../core/config/chains.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { createLog } from '../../core/log.ts';
-import { readSolanaNaively } from '../../demo/solana/naive-reader.ts';
-import { NOT_OF_THE_SCHEME } from '../../demo/solana/random-transactions.ts';
 import { createMemoryQueue } from '../../ingest/coordinate/engine.ts';
 import { indexChain } from '../../ingest/coordinate/index-chain.ts';
 import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
@@ -15,7 +13,14 @@ import { createVersions } from '../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../kit/engine.ts';
 import { catalogueWith } from '../kit/regrade-world.ts';
 import { nextVer } from '../kit/rows.ts';
-import { type SolanaChain, solanaSource, startSolanaChain } from '../kit/solana-chain.ts';
+import {
+  owedPayments,
+  placed,
+  type SolanaChain,
+  solanaSource,
+  solanaTokens,
+  startSolanaChain,
+} from '../kit/solana-chain.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
 /** Solana from a node to the tables: history behind the head, the head, and a worker that is stopped in between. */
@@ -28,21 +33,13 @@ beforeAll(async () => {
   [engine, world] = await Promise.all([testEngine(), startSolanaChain(11)]);
   await world.grow(30);
   const [loaded] = loadConfig({ env: { CHAINS: 'solana-devnet' } }).chains;
-  const [token] = loaded?.tokens ?? [];
-  if (loaded === undefined || token === undefined) throw new Error('Solana Devnet is built in');
-  const [, withFee] = world.filter.mints;
-  const fee = {
-    ...token,
-    address: withFee as typeof token.address,
-    symbol: 'FEE',
-    paidBy: 'token-2022' as const,
-  }; // a mint of the world
+  if (loaded === undefined) throw new Error('Solana Devnet is built in');
   config = {
     ...loaded,
     startBlock: 0,
     pollMs: 20,
     logWindowMax: 7,
-    tokens: [token, fee],
+    tokens: solanaTokens(world),
     rpcUrls: [world.node.url],
   };
 });
@@ -55,7 +52,7 @@ function start() {
   const stopping = new AbortController();
   const { signal } = stopping;
   const log = createLog('silent', 'test');
-  const source = solanaSource(world.chain, config.rpcUrls, signal);
+  const source = solanaSource(world.chain, config.rpcUrls, { signal });
   const queue = createMemoryQueue();
   const own = {
     ...{ config, source, log, signal, writer: engine.writer, versions: createVersions(nextVer()) },
@@ -74,9 +71,6 @@ function start() {
   };
 }
 
-const placed = (slot: number, id: string, payer: string, payee: string, amount: bigint): string =>
-  `${slot} ${id} ${payer} ${payee} ${amount}`;
-
 async function stored(): Promise<string[]> {
   const { rows } = await engine.writer.rows({
     name: 'stored',
@@ -86,23 +80,12 @@ async function stored(): Promise<string[]> {
   });
   return rows
     .map(decodeSettlement)
-    .map((row) => placed(row.blockNumber, row.txHash, row.payer, row.payee, row.amount))
-    .sort();
-}
-
-async function expected(): Promise<string[]> {
-  const { payments } = await readSolanaNaively(world.node.url, { mints: [...world.filter.mints], from: 0 });
-  return payments
-    .filter(
-      ({ isSponsored, signature }) =>
-        isSponsored && !NOT_OF_THE_SCHEME.has(world.kinds.get(signature) ?? 'memoOnly'),
-    )
-    .map((one) => placed(one.slot, one.signature, one.payer, one.payee, one.amount))
+    .map(({ blockNumber: slot, txHash: id, ...row }) => placed({ slot, id, ...row }))
     .sort();
 }
 
 async function untilIndexed(): Promise<void> {
-  const whole = await expected();
+  const whole = await owedPayments(world);
   const isWhole = async (): Promise<boolean> => JSON.stringify(await stored()) === JSON.stringify(whole);
   await waitUntil('the rows are those of the chain', isWhole).catch(async (error: unknown) => {
     expect(await stored()).toEqual(whole);
@@ -120,5 +103,5 @@ test('history and head become the rows that balances show, also after a stop', a
   const stopAgain = start();
   await untilIndexed();
   await stopAgain();
-  expect((await expected()).length).toBeGreaterThan(30);
+  expect((await owedPayments(world)).length).toBeGreaterThan(30);
 }, 120_000);

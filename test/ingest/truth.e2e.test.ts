@@ -4,8 +4,7 @@ import { reorg } from '../../demo/chain/anvil.ts';
 import { caughtUp, expectTruth, telemetry } from '../kit/catch-up.ts';
 import { indexedChainTest } from '../kit/fixtures-ingest.ts';
 import { IS_NIGHTLY, lengthOf } from '../kit/lengths.ts';
-import { until } from '../kit/service.ts';
-import { isRunning } from '../kit/wait-until.ts';
+import { killLive } from '../kit/service.ts';
 
 /** After any run, what the API serves equals what a naive reader computes from the chain's own receipts, row for row. */
 
@@ -65,8 +64,7 @@ test('kill -9 of the engine, the worker and both, again and again in the middle 
     const traffic = made.grow(4);
     await delay(made.random.below(MOMENT_MAX_MS));
     for (const pidOf of victims[(['engine', 'worker', 'both'] as const)[round % 3] ?? 'both']) {
-      const pid = await liveProcess(pidOf);
-      process.kill(pid, 'SIGKILL');
+      await killLive(pidOf);
       kills += 1;
     }
     await traffic;
@@ -77,15 +75,6 @@ test('kill -9 of the engine, the worker and both, again and again in the middle 
   expect(kills).toBeGreaterThanOrEqual(KILL_ROUNDS);
 });
 
-async function liveProcess(pidOf: () => number | undefined): Promise<number> {
-  let pid: number | undefined;
-  await until('the process to be killed is there', () => {
-    pid = pidOf();
-    return pid !== undefined && isRunning(pid);
-  });
-  return pid ?? 0;
-}
-
 test('killing service and chain follower while the chain reorganises leaves the new fork only', async ({
   chain,
 }) => {
@@ -94,8 +83,7 @@ test('killing service and chain follower while the chain reorganises leaves the 
   for (const depth of IS_NIGHTLY ? [3, 12, 20] : [3, 20]) {
     await made.grow(depth);
     await caughtUp(made, service.url);
-    for (const pidOf of [service.ingestPid, service.enginePid])
-      process.kill(await liveProcess(pidOf), 'SIGKILL');
+    for (const pidOf of [service.ingestPid, service.enginePid]) await killLive(pidOf);
     await made.reorganise(depth);
     await expectTruth(made, service.url);
   }

@@ -5,12 +5,15 @@ import type { EngineAccess, Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
+import type { Signature } from '../../core/domain/account.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { type Made, makeBundles } from '../../src/bundles/make.ts';
 import { type Manifest, parseManifest } from '../../src/bundles/manifest.ts';
 import { directoryStore } from '../../src/bundles/store.ts';
 import { BUNDLE_TABLE_NAMES } from '../../src/bundles/tables.ts';
 import { readChainStatus } from '../../src/operations/index-state/chain-status.ts';
 import { BASE, hash, insertSettlements, NOON, reportChain, settlement, wallet } from './rows.ts';
+import { account, signatureOf, USDC } from './solana-json.ts';
 
 /** Bundles of a small world: four days of Base, the third of them empty, the last one not final. */
 
@@ -37,7 +40,7 @@ export function bundleWorld(
   const file = join(directory, 'config.json');
   writeFileSync(
     file,
-    JSON.stringify({ dataDir: directory, chains: [{ chain: 'base' }, { chain: 'polygon' }] }),
+    JSON.stringify({ dataDir: directory, chains: ['base', 'polygon', 'solana'].map((chain) => ({ chain })) }),
   );
   const config = loadConfig({ file, env: {} });
   const said: string[] = [];
@@ -96,15 +99,36 @@ function worldRow(day: string, nth: number, at: number): Settlement {
   });
 }
 
+export const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+
+/** The same days of Solana. Final as `fillWorld` reports Base. */
+export async function fillSolana(writer: Writer): Promise<void> {
+  const rows = worldRows().map((row, at) => ({
+    ...{ ...row, chain: SOLANA, txHash: signatureOf(`bundled ${at}`) as Signature }, // of 64 bytes
+    ...{
+      payer: account(`payer ${at % 7}`),
+      payee: account(`payee ${at % 5}`),
+      relayer: account('fee payer'),
+    },
+    ...{ asset: USDC.address, memo: at % 3 === 0 ? `a "note", ${at}\nÜ` : '' },
+  }));
+  await insertSettlements(writer, rows);
+  await reportFinal(writer, SOLANA);
+}
+
 /** Reports Base as final up to noon of the last day: the three days before are final. */
 export async function fillWorld(writer: Writer): Promise<Settlement[]> {
   const rows = worldRows();
   await insertSettlements(writer, rows);
-  await reportChain(writer, BASE, {
+  await reportFinal(writer, BASE);
+  return rows;
+}
+
+function reportFinal(writer: Writer, chain: Chain): Promise<void> {
+  return reportChain(writer, chain, {
     finalized_block: '420',
     indexed_block: '440',
     indexed_time: `toDateTime(${NOON + DAY_SECONDS / 4}, 'UTC')`,
     head_block: '440',
   });
-  return rows;
 }

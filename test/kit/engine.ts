@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
+import {
+  currentDatabaseOf,
+  publicDatabaseOf,
+  snapshotDatabaseOf,
+} from '../../clickhouse/engine/databases.ts';
 import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
@@ -55,7 +59,12 @@ function openTestEngine(access: EngineAccess): TestEngine {
 
 /** Drops a test's database and the one of its public views. */
 export async function dropDatabase(writer: Writer, database: string): Promise<void> {
-  for (const name of [snapshotDatabaseOf(database), publicDatabaseOf(database), database]) {
+  for (const name of [
+    currentDatabaseOf(database),
+    snapshotDatabaseOf(database),
+    publicDatabaseOf(database),
+    database,
+  ]) {
     await writer.run({
       name: 'drop-test-database',
       sql: sql`DROP DATABASE IF EXISTS ${trustedText(name)} SYNC`,

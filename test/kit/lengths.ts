@@ -14,6 +14,8 @@ const LENGTHS = {
   simulatedFaults: { gate: 15, nightly: 100 },
   /** `kill -9` of the engine, the worker and both, in turn, under traffic. */
   indexKills: { gate: 5, nightly: 24 },
+  /** The same over a local Solana. */
+  solanaKills: { gate: 6, nightly: 24 },
   /** `kill -9` of API processes that run jobs, of their engine and of Redis, at random. */
   jobKills: { gate: 5, nightly: 200 },
   /** `kill -9` of a process that moves units. */

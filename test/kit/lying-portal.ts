@@ -3,8 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
+import type { RpcFailureKind } from '../../ingest/chain/rpc/failure.ts';
 import { createRandom, readBody } from './lying-proxy.ts';
-import { readAll, type WireBlock } from './portal-blocks.ts';
+import {
+  EVM_DIALECT,
+  type Heads,
+  type PortalDialect,
+  type PortalWireBlock,
+  requestsOf,
+} from './portal-blocks.ts';
 
 /**
  * A server that speaks the documented protocol of the SQD Portal over a local chain, and lies about it. Which request is lied to follows from
@@ -42,8 +49,18 @@ export const PORTAL_LIES = [
   'wrong-order',
   /** A block is left out although all were asked for. */
   'skipped-block',
-  /** A transaction is left out. */
+  /** A transaction is left out, but what was asked for with it is not. */
   'missing-transaction',
+  /** Solana: a transaction is left out with all that belongs to it. */
+  'dropped-transaction',
+  /** Solana: an instruction is left out. */
+  'dropped-instruction',
+  /** Solana: all token balances of a block are left out. */
+  'dropped-balances',
+  /** Solana: an amount after a transaction is another. */
+  'changed-amount',
+  /** Solana: the data of some instructions is another. */
+  'changed-data',
   /** A hash is no hash. */
   'malformed',
   /** HTTP 409 on a continuation, with the ancestors in either order. */
@@ -51,6 +68,18 @@ export const PORTAL_LIES = [
 ] as const;
 
 export type PortalLie = (typeof PORTAL_LIES)[number];
+
+/** Lies about whole exchanges, and as which failure a reader meets each. */
+export const PORTAL_FAILURES: readonly (readonly [PortalLie, RpcFailureKind])[] = [
+  ['rate-limited', 'busy'],
+  ['overloaded', 'unavailable'],
+  ['unavailable', 'unavailable'],
+  ['truncated', 'unavailable'],
+  ['half-line', 'unreadable'],
+  ['empty', 'unreadable'],
+  ['overlong-line', 'too-large'],
+  ['hang', 'timeout'],
+];
 
 export interface LyingPortal {
   /** Without the data set, as it is configured. */
@@ -69,6 +98,8 @@ export interface LyingPortal {
 
 export interface LyingPortalOptions {
   readonly rpc: Rpc;
+  /** Default: of an EVM chain. */
+  readonly dialect?: PortalDialect;
   readonly seed?: number;
   readonly probabilities?: Partial<Record<PortalLie, number>>;
   /** After so many lies of a kind it stops. Default: no end. */
@@ -82,7 +113,7 @@ export interface LyingPortalOptions {
   /** Requests in ten seconds, as the public Portal counts them: more are refused. Default: no limit. */
   readonly requestsPer10Seconds?: number;
   /** Blocks that do not change, in order and without a gap: read once and not for each answer, as a Portal has them. */
-  readonly held?: readonly WireBlock[];
+  readonly held?: readonly PortalWireBlock[];
   /** Without compression. */
   readonly isPlain?: boolean;
   /** Before each stream is answered, with its number from 1. */
@@ -96,44 +127,17 @@ export interface Query {
   readonly parentBlockHash?: string;
   readonly includeAllBlocks?: boolean;
   readonly fields: Readonly<Record<string, Readonly<Record<string, true>>>>;
-  readonly logs?: readonly LogRequest[];
+  /** By the name of a list: a union of requests. */
+  readonly [list: string]: unknown;
 }
 
-interface LogRequest {
-  readonly address?: readonly string[];
-  readonly topic0?: readonly string[];
-  readonly topic1?: readonly string[];
-  readonly topic2?: readonly string[];
-  readonly topic3?: readonly string[];
-  readonly transaction?: boolean;
-}
+type Line = { header: Record<string, unknown> } & { [list: string]: Record<string, unknown>[] };
 
-type Line = {
-  header: Record<string, unknown>;
-  logs?: Record<string, unknown>[];
-  transactions?: Record<string, unknown>[];
-};
-
-const NOWHERE = `0x${'ba5eba11'.repeat(8)}`;
 const OVERLONG_CHARS = 5_000_000;
-const KEYS = new Set([
-  'type',
-  'fromBlock',
-  'toBlock',
-  'parentBlockHash',
-  'includeAllBlocks',
-  'fields',
-  'logs',
-]);
-const LOG_KEYS = new Set(['address', 'topic0', 'topic1', 'topic2', 'topic3', 'transaction']);
-const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  block: new Set(['number', 'hash', 'parentHash', 'timestamp', 'logsBloom']),
-  log: new Set(['address', 'topics', 'data', 'logIndex', 'transactionHash', 'transactionIndex']),
-  transaction: new Set(['hash', 'from', 'to', 'input', 'status', 'gasUsed', 'effectiveGasPrice', 'l1Fee']),
-};
+const KEYS = ['type', 'fromBlock', 'toBlock', 'parentBlockHash', 'includeAllBlocks', 'fields'];
 
 export async function startLyingPortal(options: LyingPortalOptions): Promise<LyingPortal> {
-  const { rpc } = options;
+  const { rpc, dialect = EVM_DIALECT } = options;
   const random = createRandom(options.seed ?? 7);
   const told = Object.fromEntries(PORTAL_LIES.map((lie) => [lie, 0])) as Record<PortalLie, number>; // one entry per lie
   const requestedMs: number[] = [];
@@ -172,17 +176,17 @@ export async function startLyingPortal(options: LyingPortalOptions): Promise<Lyi
     const { fromBlock, toBlock, parentBlockHash } = query;
     const top = path === 'finalized-stream' ? heads.finalized : heads.head;
     if (fromBlock > top) return void response.writeHead(204, headers).end();
-    const isUndone = await isForked(rpc, query);
+    const isUndone = await isForked(rpc, dialect, query);
     if (isUndone) forks++;
     if (isUndone || (parentBlockHash !== undefined && tell('fork')))
-      return sendFork(response, rpc, fromBlock, random() < 0.5);
+      return sendFork(response, { rpc, dialect, fromBlock, isAscending: random() < 0.5 });
     const { blocksPerAnswer = Number.POSITIVE_INFINITY, isPlain = false } = options;
-    const to = Math.min(toBlock ?? top, top, fromBlock + blocksPerAnswer - 1);
+    const to = Math.min(toBlock ?? top, top);
     const blocks =
       options.held?.filter(({ header: { number } }) => Number(number) >= fromBlock && Number(number) <= to) ??
-      (await readAll(rpc, fromBlock, to));
-    const lines = selectLines(blocks, query);
-    distort(lines, query, { tell, untell, random });
+      (await dialect.readAll(rpc, fromBlock, to, blocksPerAnswer));
+    const lines = selectLines(blocks.slice(0, blocksPerAnswer), query, dialect);
+    distort(lines, query, dialect, { tell, untell, random });
     sendLines(response, tell('empty') ? [] : lines, headers, { tell, isPlain });
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -190,11 +194,14 @@ export async function startLyingPortal(options: LyingPortalOptions): Promise<Lyi
     const body = await readBody(request);
     if (isRefused(response)) return;
     await delay(options.delayMs ?? 0);
-    const heads = await readHeads(rpc, options.behind ?? 0);
+    const known = await dialect.heads(rpc);
+    const head = Math.max(0, known.head - (options.behind ?? 0));
+    const heads = { head, finalized: Math.min(head, known.finalized) };
     const path = (request.url ?? '').split('/').at(-1) ?? '';
-    if (request.method === 'GET') return sendHead(response, rpc, path, heads);
+    if (request.method === 'GET')
+      return sendHead(response, path, heads, (number) => dialect.hashAt(rpc, number));
     const query = JSON.parse(body) as Query; // checked by the next line
-    const problem = problemOf(query);
+    const problem = problemOf(query, dialect);
     if (problem !== null) return refuse(response, 400, problem);
     asked.push({ path, query });
     await options.onStream?.(asked.length);
@@ -221,11 +228,6 @@ export async function startLyingPortal(options: LyingPortalOptions): Promise<Lyi
   };
 }
 
-interface Heads {
-  readonly head: number;
-  readonly finalized: number;
-}
-
 function headersOf({ head, finalized }: Heads): Record<string, string> {
   return {
     'x-sqd-head-number': String(head),
@@ -234,45 +236,38 @@ function headersOf({ head, finalized }: Heads): Record<string, string> {
   };
 }
 
-async function readHeads(rpc: Rpc, behind: number): Promise<Heads> {
-  const [head, finalized] = await Promise.all([
-    rpc.call<string>('eth_blockNumber'),
-    rpc.call<{ number: string } | null>('eth_getBlockByNumber', 'finalized', false),
-  ]);
-  const top = Math.max(0, Number(head) - behind);
-  return { head: top, finalized: Math.min(top, Number(finalized?.number ?? 0)) };
-}
-
-async function hashAt(rpc: Rpc, number: number): Promise<string | null> {
-  const block = await rpc.call<{ hash: string } | null>(
-    'eth_getBlockByNumber',
-    `0x${number.toString(16)}`,
-    false,
-  );
-  return block?.hash ?? null;
-}
-
-async function sendHead(response: ServerResponse, rpc: Rpc, path: string, heads: Heads): Promise<void> {
+async function sendHead(
+  response: ServerResponse,
+  path: string,
+  heads: Heads,
+  hashAt: (number: number) => Promise<string | null>,
+): Promise<void> {
   const number = path === 'finalized-head' ? heads.finalized : heads.head;
   if (path !== 'head' && path !== 'finalized-head') return refuse(response, 404, 'not_found');
-  const body = JSON.stringify({ number, hash: await hashAt(rpc, number) });
+  const body = JSON.stringify({ number, hash: await hashAt(number) });
   response.writeHead(200, { 'content-type': 'application/json', ...headersOf(heads) }).end(body);
 }
 
 /** Unknown fields are refused, as the protocol says. */
-function problemOf(query: Query): string | null {
+function problemOf(query: Query, { type, fields, requests }: PortalDialect): string | null {
   const isKnown =
-    Object.keys(query).every((key) => KEYS.has(key)) &&
-    query.type === 'evm' &&
+    Object.keys(query).every((key) => KEYS.includes(key) || requests[key] !== undefined) &&
+    query.type === type &&
     Number.isSafeInteger(query.fromBlock) &&
-    Object.entries(query.fields).every(([what, fields]) =>
-      Object.keys(fields).every((field) => FIELDS[what]?.has(field)),
+    Object.entries(query.fields).every(([what, own]) =>
+      Object.keys(own).every((field) => fields[what]?.includes(field)),
     ) &&
-    (query.logs ?? []).every((request) => Object.keys(request).every((key) => LOG_KEYS.has(key)));
+    Object.entries(requests).every(([list, keys]) =>
+      requestsOf(query, list).every((request) => Object.keys(request).every((key) => keys.includes(key))),
+    );
   return isKnown ? null : 'malformed_request';
 }
 
-async function isForked(rpc: Rpc, { fromBlock, parentBlockHash }: Query): Promise<boolean> {
+async function isForked(
+  rpc: Rpc,
+  { hashAt }: PortalDialect,
+  { fromBlock, parentBlockHash }: Query,
+): Promise<boolean> {
   return parentBlockHash !== undefined && (await hashAt(rpc, fromBlock - 1)) !== parentBlockHash;
 }
 
@@ -280,13 +275,21 @@ const ANCESTORS = 5;
 
 async function sendFork(
   response: ServerResponse,
-  rpc: Rpc,
-  fromBlock: number,
-  isAscending: boolean,
+  {
+    rpc,
+    dialect,
+    fromBlock,
+    isAscending,
+  }: {
+    readonly rpc: Rpc;
+    readonly dialect: PortalDialect;
+    readonly fromBlock: number;
+    readonly isAscending: boolean;
+  },
 ): Promise<void> {
   const previousBlocks: { number: number; hash: string | null }[] = [];
   for (let number = fromBlock - 1; number >= Math.max(0, fromBlock - ANCESTORS); number--)
-    previousBlocks.push({ number, hash: await hashAt(rpc, number) });
+    previousBlocks.push({ number, hash: await dialect.hashAt(rpc, number) });
   if (isAscending) previousBlocks.reverse();
   const error = { type: 'invalid_request_error', code: 'base_block_mismatch', message: 'fork' };
   response
@@ -295,47 +298,23 @@ async function sendFork(
 }
 
 /** The lines of an honest answer. */
-function selectLines(blocks: readonly WireBlock[], query: Query): Line[] {
+function selectLines(blocks: readonly PortalWireBlock[], query: Query, dialect: PortalDialect): Line[] {
   const pick = (value: Readonly<Record<string, unknown>>, what: string): Record<string, unknown> =>
     Object.fromEntries(
       Object.keys(query.fields[what] ?? {})
         .filter((field) => value[field] !== undefined)
         .map((field) => [field, value[field]]),
     );
-  return blocks.flatMap(({ header, logs, transactions }, at) => {
-    const matching = (query.logs ?? []).map((request) => ({
-      request,
-      logs: logs.filter((log) => isMatch(log, request)),
-    }));
-    const chosen = new Set(matching.flatMap((match) => match.logs));
-    const paid = new Set(
-      matching
-        .filter(({ request }) => request.transaction === true)
-        .flatMap((match) => match.logs.map(({ transactionHash }) => transactionHash)),
-    );
+  return blocks.flatMap((block, at) => {
+    const chosen = Object.entries(dialect.choose(block, query)).filter(([, items]) => items.length > 0);
     const isBoundary = at === 0 || at === blocks.length - 1;
-    if (chosen.size === 0 && !isBoundary && query.includeAllBlocks !== true) return [];
-    const line: Line = { header: pick(header, 'block') };
-    if (query.fields['log'] !== undefined && chosen.size > 0)
-      line.logs = logs.filter((log) => chosen.has(log)).map((log) => pick(log, 'log'));
-    if (query.fields['transaction'] !== undefined && paid.size > 0)
-      line.transactions = transactions
-        .filter(({ hash }) => paid.has(hash))
-        .map((transaction) => pick(transaction, 'transaction'));
-    return [line];
+    if (chosen.length === 0 && !isBoundary && query.includeAllBlocks !== true) return [];
+    // The field of a list is its name in the singular.
+    const lists = chosen
+      .filter(([list]) => query.fields[list.slice(0, -1)] !== undefined)
+      .map(([list, items]) => [list, items.map((item) => pick(item, list.slice(0, -1)))] as const);
+    return [{ header: pick(block.header, 'block'), ...Object.fromEntries(lists) } as Line]; // as it is built
   });
-}
-
-function isMatch(log: WireBlock['logs'][number], request: LogRequest): boolean {
-  const has = (list: readonly string[] | undefined, value: string | undefined): boolean =>
-    list === undefined || (value !== undefined && list.includes(value));
-  return (
-    has(request.address, log.address) &&
-    has(request.topic0, log.topics[0]) &&
-    has(request.topic1, log.topics[1]) &&
-    has(request.topic2, log.topics[2]) &&
-    has(request.topic3, log.topics[3])
-  );
 }
 
 interface Liar {
@@ -344,37 +323,66 @@ interface Liar {
   readonly random: () => number;
 }
 
-function distort(lines: Line[], query: Query, { tell, untell, random }: Liar): void {
+function distort(
+  lines: Line[],
+  query: Query,
+  { nowhere }: PortalDialect,
+  { tell, untell, random }: Liar,
+): void {
   const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
-  const lieTo = (lie: PortalLie, victim: Line | undefined, change: (line: Line) => void): void => {
+  const lieTo = <T>(lie: PortalLie, victim: T | undefined, change: (victim: T) => void): void => {
     if (!tell(lie)) return;
     if (victim === undefined) untell(lie);
     else change(victim);
   };
-  const withLogs = lines.filter(({ logs = [] }) => logs.length > 0);
-  lieTo('dropped-logs', one(withLogs), (line) => delete line.logs);
-  lieTo('cut-logs', one(withLogs), (line) => line.logs?.pop());
-  lieTo('duplicate-logs', one(withLogs), ({ logs = [] }) => logs.push({ ...logs[0] }));
-  lieTo('foreign-log', query.fields['log']?.['data'] ? one(withLogs) : undefined, ({ logs = [] }) =>
+  const having = (list: string): Line[] => lines.filter((line) => (line[list] ?? []).length > 0);
+  lieTo('dropped-logs', one(having('logs')), (line) => delete line['logs']);
+  lieTo('cut-logs', one(having('logs')), (line) => line['logs']?.pop());
+  lieTo('duplicate-logs', one(having('logs')), ({ logs = [] }) => logs.push({ ...logs[0] }));
+  lieTo('foreign-log', query.fields['log']?.['data'] ? one(having('logs')) : undefined, ({ logs = [] }) =>
     logs.push({ ...logs[0], address: `0x${'11'.repeat(20)}`, logIndex: 4_000 }),
   );
-  lieTo(
-    'missing-transaction',
-    one(lines.filter(({ transactions = [] }) => transactions.length > 0)),
-    ({ transactions = [] }) => transactions.pop(),
-  );
+  lieTo('missing-transaction', one(having('transactions')), ({ transactions = [] }) => transactions.pop());
+  distortSolana(having('tokenBalances'), lieTo);
   lieTo('malformed', one(lines), ({ header }) => {
     header['hash'] = '0x12';
   });
   // Nothing in the range contradicts a lie about what stands before its first block.
   lieTo('broken-link', one(lines.slice(1)), ({ header }) => {
-    header['parentHash'] = NOWHERE;
+    header['parentHash'] = nowhere;
   });
   lieTo('overlong-line', one(lines), ({ header }) => {
     header['hash'] = `0x${'0'.repeat(OVERLONG_CHARS)}`;
   });
   if (lines.length > 2 && query.includeAllBlocks === true && tell('skipped-block')) lines.splice(1, 1);
   if (lines.length > 2 && tell('wrong-order')) lines.splice(0, 2, ...lines.slice(0, 2).reverse());
+}
+
+const SOLANA_LISTS = ['transactions', 'instructions', 'tokenBalances'];
+
+/** In the middle of the range, so that its accounts move before and after. */
+function distortSolana(
+  lines: readonly Line[],
+  lieTo: <T>(lie: PortalLie, victim: T | undefined, change: (victim: T) => void) => void,
+): void {
+  const line = lines[Math.floor(lines.length / 2)];
+  lieTo('dropped-transaction', line, (victim) => {
+    const index = victim['tokenBalances']?.[0]?.['transactionIndex'];
+    for (const list of SOLANA_LISTS)
+      victim[list] = (victim[list] ?? []).filter(({ transactionIndex }) => transactionIndex !== index);
+  });
+  lieTo('dropped-instruction', line, ({ instructions = [] }) => instructions.pop());
+  lieTo('dropped-balances', line, (victim) => delete victim['tokenBalances']);
+  lieTo('changed-amount', line, ({ tokenBalances = [] }) => {
+    const victim = tokenBalances.find(({ postAmount }) => postAmount !== undefined);
+    if (victim !== undefined) victim['postAmount'] = String(BigInt(String(victim['postAmount'])) + 1n);
+  });
+  // What no balance shows: unit prices, of candidates and of others.
+  const called = lines.flatMap(({ instructions = [] }) => instructions);
+  const prices = called.filter(({ programId }) => String(programId).startsWith('ComputeBudget'));
+  lieTo('changed-data', prices[0], () => {
+    for (const price of prices) price['data'] = `${String(price['data'])}2`;
+  });
 }
 
 function sendLines(

@@ -1,3 +1,4 @@
+import { TOKEN_PROGRAM } from '../../core/domain/solana-programs.ts';
 import {
   type Call,
   type ExchangeLie,
@@ -75,6 +76,7 @@ interface WireTransaction {
 
 interface WireBalance {
   readonly owner: string;
+  readonly programId: string;
   readonly uiTokenAmount: { readonly amount: string };
 }
 
@@ -162,13 +164,17 @@ function changedTransaction(one: WireTransaction, { tell }: Liar<AnswerLie>): Wi
       transaction: { ...transaction, signatures: [NO_SIGNATURE, ...transaction.signatures.slice(1)] },
     };
   if (meta.err !== null && tell('denied-failure')) return { ...one, meta: { ...meta, err: null } };
-  const [first, ...rest] = meta.postTokenBalances;
+  const [first] = meta.postTokenBalances;
   if (first === undefined) return one;
   if (tell('no-balances')) return { ...one, meta: { ...meta, postTokenBalances: [] } };
-  if (tell('changed-amount')) {
-    const amount = String(BigInt(first.uiTokenAmount.amount) + 1n);
-    const changed = { ...first, uiTokenAmount: { ...first.uiTokenAmount, amount } };
-    return { ...one, meta: { ...meta, postTokenBalances: [changed, ...rest] } };
+  // What a fee of a Token-2022 mint leaves is known from the balances alone.
+  const exact = meta.postTokenBalances.findIndex(({ programId }) => programId === TOKEN_PROGRAM);
+  if (exact >= 0 && tell('changed-amount')) {
+    const postTokenBalances = meta.postTokenBalances.map((balance, at) => {
+      const amount = String(BigInt(balance.uiTokenAmount.amount) + 1n);
+      return at === exact ? { ...balance, uiTokenAmount: { ...balance.uiTokenAmount, amount } } : balance;
+    });
+    return { ...one, meta: { ...meta, postTokenBalances } };
   }
   if (!tell('changed-owner')) return one;
   const renamed = (balances: readonly WireBalance[]) =>

@@ -7,10 +7,10 @@ import type { ControlStore } from '../../src/accounts/store.ts';
 import { createGate } from '../../src/gate/call.ts';
 import type { ChainConfirmer } from '../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../src/payment/facilitator.ts';
+import { createFacilitatorSigners } from '../../src/payment/facilitator-signers.ts';
 import { createPaymentLane, type PaymentLaneDeps } from '../../src/payment/lane.ts';
 import { resolveUnsettled } from '../../src/payment/settle.ts';
 import { permit2NonceId } from '../../src/payment/signed-payment.ts';
-import { createUptoSigners } from '../../src/payment/upto-signers.ts';
 import { payCeiling } from './ceilings.ts';
 import { gateRequest, offersWith, pricedOperation, usageOperation, usedOutcome } from './gate.ts';
 import {
@@ -87,8 +87,8 @@ export async function openMoneyWorld(stores: readonly [ControlStore, ControlStor
     },
   };
   const http = createHttpFacilitator({ url: facilitator.url, headers: {}, settleTimeoutMs: 5_000 });
-  const uptoSigners = createUptoSigners({ facilitator: http, clock, log });
-  await uptoSigners.refresh();
+  const signers = createFacilitatorSigners({ facilitator: http, clock, log });
+  await signers.refresh();
   const gates = stores.map((store, at) => {
     const payments: PaymentLaneDeps['store']['payments'] = {
       ...store.payments,
@@ -101,7 +101,7 @@ export async function openMoneyWorld(stores: readonly [ControlStore, ControlStor
       config: { accept: [ACCEPTED], offerSeconds: 60, settleTimeoutSeconds: 10 },
       store: { payments, replies: store.replies },
       facilitator: http,
-      uptoSigners,
+      signers,
       confirmerFor: () => confirmer,
       clock,
       log,

@@ -1,8 +1,50 @@
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
 
-/** Blocks of a local chain in the shape of the SQD Portal: numbers as numbers, amounts as hex quantities. */
-export interface WireBlock {
+/** What the Portal of the tests has of a family of chains: the blocks of a local chain in its documented form, and what may be asked of them. */
+export interface PortalDialect {
+  readonly type: string;
+  /** A hash that no chain of a test has. */
+  readonly nowhere: string;
+  /** By what is asked for: the fields that there are. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** By the name of a list: what its requests may have. */
+  readonly requests: Readonly<Record<string, readonly string[]>>;
+  heads(rpc: Rpc): Promise<Heads>;
+  hashAt(rpc: Rpc, number: number): Promise<string | null>;
+  /** The first blocks of a range, at most `max`, with all that is in them. */
+  readAll(rpc: Rpc, from: number, to: number, max: number): Promise<PortalWireBlock[]>;
+  /** What the requests of a query match in a block, and what they want with it: by the name of a list. */
+  choose(block: PortalWireBlock, query: Readonly<Record<string, unknown>>): Record<string, Items>;
+}
+
+export interface Heads {
+  readonly head: number;
+  readonly finalized: number;
+}
+
+export type Items = readonly Readonly<Record<string, unknown>>[];
+
+export interface PortalWireBlock {
   readonly header: Readonly<Record<string, unknown>>;
+  readonly [list: string]: unknown;
+}
+
+export type Request = Readonly<Record<string, unknown>>;
+
+export function requestsOf(query: Readonly<Record<string, unknown>>, list: string): readonly Request[] {
+  return (query[list] ?? []) as readonly Request[]; // our own client's query
+}
+
+/** Whether a request lists the value of each of these, or does not care. */
+export function isListed(request: Request, values: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(values).every(([key, value]) => {
+    const listed = request[key];
+    return listed === undefined || (Array.isArray(listed) && listed.includes(value));
+  });
+}
+
+/** Numbers as numbers, amounts as hex quantities. */
+export interface WireBlock extends PortalWireBlock {
   readonly logs: readonly {
     readonly address: string;
     readonly topics: readonly string[];
@@ -86,3 +128,44 @@ function wireBlock(block: RawBlock, receipts: readonly RawReceipt[]): WireBlock 
     }),
   };
 }
+
+export const EVM_DIALECT: PortalDialect = {
+  type: 'evm',
+  nowhere: `0x${'ba5eba11'.repeat(8)}`,
+  fields: {
+    block: ['number', 'hash', 'parentHash', 'timestamp', 'logsBloom'],
+    log: ['address', 'topics', 'data', 'logIndex', 'transactionHash', 'transactionIndex'],
+    transaction: ['hash', 'from', 'to', 'input', 'status', 'gasUsed', 'effectiveGasPrice', 'l1Fee'],
+  },
+  requests: { logs: ['address', 'topic0', 'topic1', 'topic2', 'topic3', 'transaction'] },
+  async heads(rpc) {
+    const [head, finalized] = await Promise.all([
+      rpc.call<string>('eth_blockNumber'),
+      rpc.call<{ number: string } | null>('eth_getBlockByNumber', 'finalized', false),
+    ]);
+    return { head: Number(head), finalized: Number(finalized?.number ?? 0) };
+  },
+  async hashAt(rpc, number) {
+    const at = `0x${number.toString(16)}`;
+    return (await rpc.call<{ hash: string } | null>('eth_getBlockByNumber', at, false))?.hash ?? null;
+  },
+  readAll: (rpc, from, to, max) => readAll(rpc, from, Math.min(to, from + max - 1)),
+  choose(block, query) {
+    const { logs, transactions } = block as WireBlock; // by `readAll`
+    const requests = requestsOf(query, 'logs');
+    const isMatch = (request: Request, { address, topics }: WireBlock['logs'][number]): boolean =>
+      isListed(request, {
+        ...{ address, topic0: topics[0], topic1: topics[1], topic2: topics[2], topic3: topics[3] },
+      });
+    const paid = new Set(
+      requests
+        .filter(({ transaction }) => transaction === true)
+        .flatMap((request) => logs.filter((log) => isMatch(request, log)))
+        .map(({ transactionHash }) => transactionHash),
+    );
+    return {
+      logs: logs.filter((log) => requests.some((request) => isMatch(request, log))),
+      transactions: transactions.filter(({ hash }) => paid.has(hash)),
+    };
+  },
+};

@@ -66,6 +66,7 @@ export function found(fields: Partial<UngradedSettlement> = {}): UngradedSettlem
     scheme: 'exact',
     channel: NO_CHANNEL,
     feeAmount: 0n,
+    memo: '',
     marker: 'authorization',
     directCall: true,
     relayedByPayer: false,

@@ -50,6 +50,7 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     scheme: 'exact',
     channel: NO_CHANNEL,
     feeAmount: 0n,
+    memo: '',
     ...fields,
   };
 }

@@ -1,5 +1,9 @@
 import { CATALOGUE_TABLES } from '../../clickhouse/catalogue/tables.ts';
-import { publicDatabaseOf, snapshotDatabaseOf } from '../../clickhouse/engine/databases.ts';
+import {
+  currentDatabaseOf,
+  publicDatabaseOf,
+  snapshotDatabaseOf,
+} from '../../clickhouse/engine/databases.ts';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
@@ -34,7 +38,7 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
     const { rows } = await writer.rows({
       name: 'test-schema',
       sql: sql`SELECT create_table_query, engine FROM system.tables
-               WHERE database IN (${text(TEMPLATE)}, ${text(publicDatabaseOf(TEMPLATE))}, ${text(snapshotDatabaseOf(TEMPLATE))})
+               WHERE database IN (${text(TEMPLATE)}, ${text(publicDatabaseOf(TEMPLATE))}, ${text(snapshotDatabaseOf(TEMPLATE))}, ${text(currentDatabaseOf(TEMPLATE))})
                ORDER BY metadata_modification_time, name`,
       maxSeconds: SECONDS_MAX,
       maxRows: OBJECTS_MAX,
@@ -72,7 +76,12 @@ export async function readSchema(engine: EngineAccess, log: Log): Promise<Schema
 /** Makes the databases of `access` with the schema in them. */
 export async function createSchema(access: EngineAccess, { groups }: Schema, log: Log): Promise<void> {
   const { database } = access;
-  await createDatabases(access, [database, publicDatabaseOf(database), snapshotDatabaseOf(database)]);
+  await createDatabases(access, [
+    database,
+    publicDatabaseOf(database),
+    snapshotDatabaseOf(database),
+    currentDatabaseOf(database),
+  ]);
   const writer = createWriter(access, log);
   const run = (statement: string): Promise<void> =>
     writer.run({ name: 'test-schema', sql: trustedText(statement), maxSeconds: SECONDS_MAX });

@@ -6,6 +6,7 @@ import { loadConfig } from '../../core/config/load.ts';
 import type { Service } from '../../src/service.ts';
 import { importCompiled } from './compile-sources.ts';
 import { watchedLog } from './secrets-watch.ts';
+import { isRunning } from './wait-until.ts';
 
 /** The whole service in this process's care: the real engine and the real worker as children, on free ports. */
 export interface TestService extends Service {
@@ -56,6 +57,14 @@ export async function startTestService(parts: {
       await service.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },
+  });
+}
+
+/** Ends a process of the service with SIGKILL, as soon as it is there. */
+export async function killLive(pidOf: () => number | undefined): Promise<void> {
+  await until('the process to be killed is there', () => {
+    const pid = pidOf();
+    return pid !== undefined && isRunning(pid) && process.kill(pid, 'SIGKILL');
   });
 }
 

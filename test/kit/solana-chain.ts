@@ -1,9 +1,15 @@
+import type { ChainConfig } from '../../core/config/chains.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { address } from '../../core/domain/account.ts';
+import type { TokenFacts } from '../../core/domain/chains.ts';
 import { createLog } from '../../core/log.ts';
 import { seededRandom } from '../../demo/random.ts';
+import { readSolanaNaively } from '../../demo/solana/naive-reader.ts';
 import { type SolanaNode, startSolana } from '../../demo/solana/node.ts';
 import { caip2Of } from '../../demo/solana/programs.ts';
 import {
   createRandomTransactions,
+  NOT_OF_THE_SCHEME,
   type RandomTransactions,
   type SolanaKind,
 } from '../../demo/solana/random-transactions.ts';
@@ -53,14 +59,51 @@ export async function startSolanaChain(seed: number): Promise<SolanaChain> {
 
 const LIMITS = { requestTimeoutMs: 2_000, backOffFirstMs: 1, backOffMaxMs: 5 };
 
+/** The payments that an index owes of the final blocks, by an independent reading of balances; each as `placed` shows it, in order. */
+export async function owedPayments({ node, filter, kinds }: SolanaChain): Promise<string[]> {
+  const { payments } = await readSolanaNaively(node.url, { mints: [...filter.mints], from: 0 });
+  return payments
+    .filter(
+      ({ isSponsored, signature }) =>
+        isSponsored && !NOT_OF_THE_SCHEME.has(kinds.get(signature) ?? 'memoOnly'),
+    )
+    .map(({ slot, signature, payer, payee, amount }) => placed({ slot, id: signature, payer, payee, amount }))
+    .sort();
+}
+
+export function placed(row: {
+  readonly slot: number;
+  readonly id: string;
+  readonly payer: string;
+  readonly payee: string;
+  readonly amount: bigint | string;
+}): string {
+  return [row.slot, row.id, row.payer, row.payee, row.amount].join(' ');
+}
+
+export type Completeness = ChainConfig['completeness'];
+
 /** A source that waits hardly at all after failures. */
 export function solanaSource(
   chain: `solana:${string}`,
   rpcUrls: readonly string[],
-  signal = new AbortController().signal,
+  {
+    signal = new AbortController().signal,
+    completeness = 'every-block',
+  }: { readonly signal?: AbortSignal; readonly completeness?: Completeness | undefined } = {},
 ): SolanaSource {
   return createSolanaSource(
-    { chain, rpcUrls, requestsPerSecond: 100_000, completeness: 'every-block' },
+    { chain, rpcUrls, requestsPerSecond: 100_000, completeness },
     { log: createLog('silent', 'test'), signal, limits: LIMITS },
   );
+}
+
+/** The tokens of the world, as a configuration has them. */
+export function solanaTokens({
+  filter: { mints },
+}: Pick<SolanaChain, 'filter'>): readonly [TokenFacts, TokenFacts] {
+  const [usdc] = loadConfig({ env: { CHAINS: 'solana-devnet' } }).chains[0]?.tokens ?? [];
+  if (usdc === undefined) throw new Error('Solana Devnet is built in');
+  const [, withFee = ''] = mints;
+  return [usdc, { ...usdc, address: address(withFee), symbol: 'FEE', paidBy: 'token-2022' }];
 }

@@ -6,7 +6,7 @@ import {
   MEMO_PROGRAM,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
-} from '../../ingest/chain/solana/programs.ts';
+} from '../../core/domain/solana-programs.ts';
 
 /** Builds the JSON of transactions and blocks of Solana as getBlock answers it, from what moves. */
 

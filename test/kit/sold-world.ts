@@ -12,9 +12,9 @@ import type { SavedContent } from '../../src/operations/saved/definition.ts';
 import { createSavedQueries } from '../../src/organizations/saved-queries.ts';
 import { noConfirmer } from '../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../src/payment/facilitator.ts';
+import { createFacilitatorSigners } from '../../src/payment/facilitator-signers.ts';
 import { createPaymentLane } from '../../src/payment/lane.ts';
 import type { PaymentLane } from '../../src/payment/payment-lane.ts';
-import { createUptoSigners } from '../../src/payment/upto-signers.ts';
 import { addKey, createOrganization } from './access.ts';
 import { type TestClock, testClock } from './api.ts';
 import { payCeiling } from './ceilings.ts';
@@ -105,14 +105,14 @@ export async function openSoldWorld(stores: readonly [ControlStore, ControlStore
       signers: { 'eip155:*': [FACILITATOR_ADDRESS] },
     });
   const facilitator = createHttpFacilitator({ url: fake.url, headers: {}, settleTimeoutMs: 5_000 });
-  const uptoSigners = createUptoSigners({ facilitator, clock, log });
-  await uptoSigners.refresh();
+  const signers = createFacilitatorSigners({ facilitator, clock, log });
+  await signers.refresh();
   const lanes = stores.map((opened) =>
     createPaymentLane({
       config: { accept: [ACCEPTED], offerSeconds: 60, settleTimeoutSeconds: 10 },
       store: opened,
       facilitator,
-      uptoSigners,
+      signers,
       confirmerFor: () => noConfirmer,
       clock,
       log,

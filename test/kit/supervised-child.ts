@@ -9,9 +9,17 @@ export interface ChildOrders {
   /** Ends at once with this code. */
   readonly exitCode?: number;
   readonly ignoreSigterm?: boolean;
+  /** Each later line is appended to it. */
+  readonly linesFile?: string;
 }
 
-const orders = await readBootstrap((json) => json as ChildOrders); // written by the test
+const heard: string[] = [];
+const orders = await readBootstrap((json) => json as ChildOrders, {
+  onLine(line) {
+    heard.push(line);
+    if (orders.linesFile !== undefined) writeFileSync(orders.linesFile, heard.join('\n'));
+  },
+}); // written by the test
 if (orders.ignoreSigterm === true) process.on('SIGTERM', () => undefined);
 const report = { pid: process.pid, argv: process.argv, env: process.env, secret: orders.secret };
 writeFileSync(`${orders.reportFile}.part`, JSON.stringify(report));

@@ -18,6 +18,7 @@ const LOCK_FILES = [
   'scripts/tools/package-lock.json',
   'bench/sql/duckdb/package-lock.json',
   'bench/ingest/ponder/package-lock.json',
+  'bench/ingest/envio/package-lock.json',
 ];
 const PUBLIC_REGISTRY = /^https:\/\/registry\.npmjs\.org\//;
 

@@ -4,7 +4,7 @@ import { accountLiteral } from '../../engine/account.ts';
 import { snapshotDatabaseOf } from '../../engine/databases.ts';
 import { SNAPSHOT_TABLES, snapshotFilters, versionsText } from '../../tables/history.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { accountText, type Expressions, shownColumn } from './body.ts';
+import { accountText, type Expressions, shownColumn, USD } from './body.ts';
 import type { PublicFacts } from './facts.ts';
 import { settlementColumns, TIER, walletSettlementsBody } from './settlements.ts';
 
@@ -49,6 +49,7 @@ function settlementsAsOf(facts: PublicFacts, idKey: WalletIdKey): Expressions {
   const word = (text: string): string => `CAST(${text}, 'LowCardinality(String)')`;
   return {
     ...settlementColumns(facts, accountLiteral),
+    amount_usd: USD,
     payer: accountText('payer'),
     payee: accountText('payee'),
     asset: word(accountText('asset')),

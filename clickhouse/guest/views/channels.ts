@@ -1,6 +1,6 @@
 import { accountLiteral } from '../../engine/account.ts';
 import { channelSums } from '../../tables/channel-rows.ts';
-import { accountText, known, transactionText, USD, type ViewBody } from './body.ts';
+import { accountText, dollars, known, transactionText, USD, type ViewBody } from './body.ts';
 import { decimalsText, type PublicFacts } from './facts.ts';
 import { CHANNEL_TEXT, TIER } from './settlements.ts';
 
@@ -31,6 +31,7 @@ export function channelEventsBody(database: string, facts: PublicFacts): ViewBod
 export function channelsBody(published: string): ViewBody<'channels'> {
   const isBalanced = "t.units.1 >= t.units.4 OR (t.scheme = 'auth-capture' AND t.units.1 = 0)";
   const isEmptied = 't.units.1 < t.units.4';
+  const valued = (of: string): string => dollars(`if(t.is_valued, ${of}, NULL)`);
   return {
     columns: {
       asset_symbol: "CAST(t.symbol, 'LowCardinality(String)')",
@@ -39,14 +40,14 @@ export function channelsBody(published: string): ViewBody<'channels'> {
       paid: 't.units.2',
       returned: 't.units.3',
       balance: `CAST(if(${isBalanced}, if(${isEmptied}, t.units.1, toUInt256(t.units.1 - t.units.4)), NULL), 'Nullable(UInt256)')`,
-      deposited_usd: "CAST(t.usd.1, 'Decimal(38, 6)')",
-      paid_usd: "CAST(t.usd.2, 'Decimal(38, 6)')",
-      returned_usd: "CAST(t.usd.3, 'Decimal(38, 6)')",
-      balance_usd: `CAST(if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL), 'Nullable(Decimal(38, 6))')`,
+      deposited_usd: valued('t.usd.1'),
+      paid_usd: valued('t.usd.2'),
+      returned_usd: valued('t.usd.3'),
+      balance_usd: valued(`if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL)`),
     },
     from: `(
   SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
-    tuple(${channelSums('amount')}) AS units, tuple(${channelSums('amount_usd')}) AS usd,
+    tuple(${channelSums('amount')}) AS units, tuple(${channelSums('ifNull(amount_usd, 0)')}) AS usd, count(amount_usd) > 0 AS is_valued,
     countIf(kind = 'payment') AS payment_count, min(block_time) AS opened_at, max(block_time) AS last_event_at
   FROM ${published}.channel_events
   GROUP BY channel, chain, scheme, payer, payee, asset

@@ -9,7 +9,7 @@ import {
 import { accountLiteral } from '../../engine/account.ts';
 import { plainColumns } from '../../tables/plain-settlements.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { accountText, known, transactionText, USD, type ViewBody, word } from './body.ts';
+import { accountText, dollars, known, transactionText, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
 /** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
@@ -44,22 +44,21 @@ const REASONS_SEEN = `arrayFilter((reason, bit) -> bitAnd(t.seen, bit) != 0, [${
 
 export function settlementsBody({
   database,
-  beside,
+  finalBlocks,
   facts,
   idKey,
 }: {
   readonly database: string;
-  readonly beside: string;
+  /** Expressions of two arrays that are not empty: chains, and the newest final block of each. */
+  readonly finalBlocks: readonly [chains: string, blocks: string];
   readonly facts: PublicFacts;
   readonly idKey: WalletIdKey;
 }): ViewBody<'settlements'> {
-  // Looked up once per query, not once per row: the engine computes a subquery that is written twice once. The array must not be
-  // empty, so '' is added, which is no chain.
-  const reported = `(SELECT (arrayPushBack(groupArray(toString(chain)), ''), arrayPushBack(groupArray(finalized_block), 0)) FROM ${beside}.chain_status FINAL)`;
-  const finalBlock = `transform(t.chain, ${reported}.1, ${reported}.2, 0)`;
+  const finalBlock = `transform(t.chain, ${finalBlocks[0]}, ${finalBlocks[1]}, 0)`;
   return {
     columns: {
       ...settlementColumns(facts, (address) => `'${address}'`),
+      amount_usd: dollars('t.amount_usd'),
       // Without a reported final block the value is 0, and blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
     },
@@ -67,11 +66,19 @@ export function settlementsBody({
   };
 }
 
+/**
+ * Looked up once per query, not once per row: the engine computes a subquery that is written twice once. An array must not be empty, so '' is
+ * added, which is no chain.
+ */
+export function finalBlocksIn(beside: string): [chains: string, blocks: string] {
+  const reported = `(SELECT (arrayPushBack(groupArray(toString(chain)), ''), arrayPushBack(groupArray(finalized_block), 0)) FROM ${beside}.chain_status FINAL)`;
+  return [`${reported}.1`, `${reported}.2`];
+}
+
 /** The columns that are the same whether addresses are texts or bytes. `stored`: an address as `t.asset` holds it. */
 export function settlementColumns(facts: PublicFacts, stored: (address: Address) => string) {
   return {
     tx_hash: transactionText('tx_hash'),
-    amount_usd: USD,
     facilitator: known('facilitator'),
     evidence_probability: PROBABILITY,
     evidence_method: METHOD,
@@ -79,6 +86,7 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
     asset_decimals: decimalsText(facts, stored),
     evidence_reasons: REASONS_SEEN,
     channel: CHANNEL,
+    memo: "nullIf(t.memo, '')",
     builder_facilitator: known('builder_facilitator'),
     builder_apps: "arrayFilter(app -> app != '', splitByChar(',', toString(t.builder_apps)))",
   } as const;
@@ -89,16 +97,28 @@ export function settlementColumns(facts: PublicFacts, stored: (address: Address)
  * query is planned, so the engine leaves out whole parts; the engine computes a subquery that is written twice once.
  */
 function settlementsFrom(database: string, idKey: WalletIdKey): string {
+  const coverage = `(SELECT (groupArrayIf(gen, is_plain), groupArrayArray(open_hours)) FROM ${database}.plain_coverage)`;
+  return settlementsOf(database, idKey, {
+    copies: `has(${coverage}.1, gen)`,
+    others: `del = 0 AND toStartOfHour(block_time) IN (SELECT arrayJoin(${coverage}.2))`,
+  });
+}
+
+/** Rows of copies, and the others, by a condition on each. */
+export function settlementsOf(
+  database: string,
+  idKey: WalletIdKey,
+  conditions: { readonly copies: string; readonly others: string },
+): string {
   const columns = plainColumns(idKey);
   const copied = Object.keys(columns).map((name) => (name === 'method_code' ? `${name} AS method` : name));
-  const coverage = `(SELECT (groupArrayIf(gen, is_plain), groupArrayArray(open_hours)) FROM ${database}.plain_coverage)`;
   return `(
   SELECT ${copied.join(', ')}
-  FROM ${database}.plain_settlements WHERE has(${coverage}.1, gen)
+  FROM ${database}.plain_settlements WHERE ${conditions.copies}
   UNION ALL
   SELECT ${Object.values(columns).join(', ')}
   FROM ${database}.settlements FINAL
-  WHERE del = 0 AND toStartOfHour(block_time) IN (SELECT arrayJoin(${coverage}.2))
+  WHERE ${conditions.others}
 ) AS t`;
 }
 

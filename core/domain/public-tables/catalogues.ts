@@ -10,7 +10,7 @@ import {
   TEXT,
   TEXT_OR_NULL,
   TIME,
-  USD,
+  USD_OR_NULL,
 } from './column.ts';
 
 /** Listed or configured: endpoints, facilitators with their relayers, tokens. */
@@ -25,7 +25,7 @@ export const ENDPOINTS = {
     column('resource', TEXT, 'URL of the resource.'),
     column('method', NAME, 'HTTP method; GET where the listing does not say.'),
     column('service_name', TEXT_OR_NULL, 'Name of the service; NULL where the listing has none.'),
-    column('pay_to', TEXT, 'Address that is paid, as it is listed.'),
+    column('pay_to', TEXT, 'Address that is paid, as it is listed; empty where the offer names none.'),
     column(
       'chain',
       NAME_OR_NULL,
@@ -33,7 +33,7 @@ export const ENDPOINTS = {
       'chain',
     ),
     column('asset', TEXT, 'The token, as it is listed: an address on EVM chains.'),
-    column('price_usd', 'Nullable(Decimal(38, 6))', 'Price in dollars; NULL when it is not known.'),
+    column('price_usd', USD_OR_NULL, 'Price in dollars; NULL when it is not known.'),
     column('tags', 'Array(String)', 'Tags of the listing.'),
     column('last_updated', TIME_OR_NULL, 'When the listing was last updated; NULL where it does not say.'),
     column('description', TEXT_OR_NULL, 'Description of the resource; NULL where the listing has none.'),
@@ -61,7 +61,7 @@ export const ENDPOINTS = {
       'Settlements that fit the offer (its pay_to, chain, asset and amount) since anyone first listed it, NULL where none can be observed; today and the 29 UTC days before, graded proven or probable, without self-payments.',
     ),
     column('unique_payers_30d', 'Nullable(UInt64)', 'Different payers of these, about two in a hundred off.'),
-    column('settled_usd_30d', `Nullable(${USD})`, 'Dollars of these.'),
+    column('settled_usd_30d', USD_OR_NULL, 'Dollars of these.'),
     column(
       'unobserved_reason',
       NAME_OR_NULL,
@@ -122,7 +122,7 @@ export const TOKENS = {
     column(
       'usd_rate',
       'Nullable(Decimal(38, 9))',
-      'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one: amount_usd is 0 then.',
+      'Dollars for one whole token: 1 for dollars, else the configured rate; NULL without one, as amount_usd is then.',
     ),
     column('usd_rate_source', TEXT_OR_NULL, 'Where a configured rate is from.'),
   ],

@@ -22,7 +22,7 @@ import {
   TEXT,
   TIME,
   txHash,
-  USD,
+  USD_OR_NULL,
 } from './column.ts';
 
 /** Payment channels and escrowed payments. */
@@ -78,10 +78,10 @@ export const CHANNELS = {
       'Nullable(UInt256)',
       `${units('What it still holds, committed to the payee and not yet claimed')} NULL where indexing began after its first deposit.`,
     ),
-    column('deposited_usd', USD, 'Dollars put in.'),
-    column('paid_usd', USD, 'Dollars paid to the payee.'),
-    column('returned_usd', USD, 'Dollars that went back to the payer.'),
-    column('balance_usd', `Nullable(${USD})`, 'Dollars that it still holds; NULL as in balance.'),
+    column('deposited_usd', USD_OR_NULL, 'Dollars put in; NULL where its token has no dollar value.'),
+    column('paid_usd', USD_OR_NULL, 'Dollars paid to the payee; NULL likewise.'),
+    column('returned_usd', USD_OR_NULL, 'Dollars that went back to the payer; NULL likewise.'),
+    column('balance_usd', USD_OR_NULL, 'Dollars that it still holds; NULL likewise, and as in balance.'),
     column('payment_count', 'UInt64', 'Claims, captures and charges.'),
     column('opened_at', TIME, 'Time of its first event, UTC.'),
     column('last_event_at', TIME, 'Time of its last event, UTC.'),

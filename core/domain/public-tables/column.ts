@@ -35,6 +35,7 @@ export const TEXT_OR_NULL = 'Nullable(String)';
 export const NAME_OR_NULL = 'LowCardinality(Nullable(String))';
 export const TIME = "DateTime('UTC')";
 export const USD = 'Decimal(38, 6)';
+export const USD_OR_NULL = `Nullable(${USD})` as const;
 
 export const column = <Name extends string>(
   name: Name,
@@ -60,8 +61,8 @@ export const asset = addressColumn('asset', 'Address of the token.');
 export const amount = column('amount', 'UInt256', 'Atomic units of the token.');
 export const amountUsd = column(
   'amount_usd',
-  USD,
-  'Dollars, exact to six decimals: the face value; 0 for a token of another currency without a configured rate, and for one that is not listed.',
+  USD_OR_NULL,
+  'Dollars, exact to six decimals: the face value, or by a configured rate; NULL for a token of another currency without one, and for a token that is not listed.',
 );
 export const facilitator = column(
   'facilitator',
@@ -117,6 +118,11 @@ export const feeAmount = column(
   'fee_amount',
   'UInt256',
   'The part of amount that went to a fee receiver, in atomic units of the token; 0 where the scheme has none.',
+);
+export const memo = column(
+  'memo',
+  TEXT_OR_NULL,
+  'Solana: the note that the transaction carries, at most 566 bytes; a longer one ends in how many it has. NULL without one.',
 );
 export const assetSymbol = column('asset_symbol', NAME, 'Symbol of the token.');
 export const assetDecimals = column(

@@ -17,7 +17,7 @@ import {
 
 const day = column('day', 'Date', 'UTC day.');
 const settlementCount = column('settlement_count', 'UInt64', 'Settlements.');
-const settledUsd = column('settled_usd', USD, 'Dollars.');
+const settledUsd = column('settled_usd', USD, 'Dollars of those whose amount_usd is known.');
 const SELF = [
   column('self_payment_count', 'UInt64', 'Those whose payer and payee are the same address.'),
   column('self_payment_usd', USD, 'Dollars of these.'),

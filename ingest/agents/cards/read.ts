@@ -1,4 +1,5 @@
 import type { AgentCard, AgentService } from '../../../core/domain/agent.ts';
+import { readChainAccount } from '../../../core/domain/chains.ts';
 import { fieldOf, isObject } from '../../fetch/document.ts';
 import {
   JSON_PROBLEMS,
@@ -44,12 +45,13 @@ export function readCard(bytes: Uint8Array): AgentCard | CardProblem {
   const file = parseBounded(bytes);
   if (typeof file === 'string') return file;
   if (fieldOf(file, ...CARD_FIELDS) === undefined) return 'not_a_card';
-  const services = readServices(fieldOf(file, 'services'));
+  const listed = readServices(fieldOf(file, 'services'));
+  const services = listed.length > 0 ? listed : readServices(fieldOf(file, 'endpoints'));
   return {
     name: readText(fieldOf(file, 'name'), NAME_MAX_CHARS),
     description: readText(fieldOf(file, 'description'), DESCRIPTION_MAX_CHARS),
     image: readImage(fieldOf(file, 'image')),
-    services: services.length > 0 ? services : readServices(fieldOf(file, 'endpoints')),
+    services: [...readWallets(fieldOf(file, 'wallets')), ...services].slice(0, SERVICES_MAX),
     x402Support: readFlag(fieldOf(file, 'x402Support', 'x402support', 'x402_support', 'x402')) ?? false,
     active: readFlag(fieldOf(file, 'active')) ?? true,
     supportedTrust: readWords(fieldOf(file, 'supportedTrust', 'supportedTrusts', 'supported_trust'), TRUST),
@@ -78,6 +80,21 @@ function readServices(value: unknown): readonly AgentService[] {
       chars += JSON.stringify(service).length;
       return chars <= SERVICES_MAX_CHARS;
     });
+}
+
+const WALLETS_MAX = 8;
+
+/** Accounts that a card names as its own, as ERC-8004 writes its wallet: a service whose endpoint is the account (CAIP-10). */
+function readWallets(value: unknown): readonly AgentService[] {
+  return entriesOf(value)
+    .flatMap(([, entry]) => {
+      const account = typeof entry === 'string' ? entry : fieldOf(entry, 'account', 'endpoint', 'address');
+      const isAccount = typeof account === 'string' && readChainAccount(account) !== null;
+      return isAccount
+        ? [{ name: 'agentWallet', endpoint: account, version: '', skills: [], domains: [] }]
+        : [];
+    })
+    .slice(0, WALLETS_MAX);
 }
 
 /** Entries of a list without a key, or of a map with their keys. */

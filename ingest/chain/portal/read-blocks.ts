@@ -3,28 +3,43 @@ import type { Hash } from '../../../core/domain/account.ts';
 import { backOffMs } from '../../../core/process/retry.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import { type PortalClient, PortalFork, type PortalLimits, type Waiting } from './client.ts';
-import { type LineParts, type PortalBlock, readLine } from './read-line.ts';
 
 /**
  * Reads blocks in order, over as many answers as it takes: an answer may end anywhere, and the next one then begins after the last block
  * read, with its hash as `parentBlockHash`. Every line is checked for its place and its parent before it is given away.
  */
-export interface Ask {
-  /** `finalized-stream` never changes what it said; `stream` goes up to the tip. */
-  readonly path: 'finalized-stream' | 'stream';
+export interface Ask<Block extends InPlace> {
+  readonly path: PortalPath;
   readonly from: number;
   readonly to: number;
   /** The query without its range. */
   readonly query: object;
-  readonly parts: LineParts;
+  /** Converts and checks one line. */
+  readonly readLine: (line: unknown) => Block;
+  /** The read ends at its first block, wherever in the range that is. */
+  readonly isFirstEnough?: boolean;
   /** Every block was asked for; else those with matches, and the ends of each answer. */
   readonly everyBlock: boolean;
   /** The blocks stay in memory, so that a larger answer than permitted is a failure and not just an end. */
   readonly isKept: boolean;
 }
 
-export interface Sink {
-  add(block: PortalBlock): void;
+/** `finalized-stream` never changes what it said; `stream` goes up to the tip. */
+export type PortalPath = 'finalized-stream' | 'stream';
+
+/** A block of any family, by its place in the chain. */
+export interface InPlace {
+  readonly header: {
+    readonly number: number;
+    readonly hash: Hash;
+    readonly parentHash: Hash;
+    /** Where numbers have gaps; else the parent is the number below. */
+    readonly parentNumber?: number;
+  };
+}
+
+export interface Sink<Block> {
+  add(block: Block): void;
   /** The blocks above this number were undone while they were read. */
   rewind(number: number): void;
 }
@@ -38,19 +53,26 @@ export interface ReadDeps {
 }
 
 /** Throws `RpcFailure` and `ProviderContradiction` when the read must be started afresh. */
-export async function readBlocks(deps: ReadDeps, ask: Ask, sink: Sink, waiting: Waiting): Promise<void> {
+export async function readBlocks<Block extends InPlace>(
+  deps: ReadDeps,
+  ask: Ask<Block>,
+  sink: Sink<Block>,
+  waiting: Waiting,
+): Promise<void> {
   const { client, limits } = deps;
   const order = createOrder(ask);
   let failures = 0;
   const onLine = (line: unknown): void => {
-    const block = readLine(line, ask.parts);
+    const block = ask.readLine(line);
     order.accept(block.header);
     failures = 0;
     sink.add(block);
   };
-  while (order.next() <= ask.to) {
+  const isEnough = (): boolean => ask.isFirstEnough === true && order.parentHash() !== null;
+  while (order.next() <= ask.to && !isEnough()) {
     const from = order.next();
-    const parentBlockHash = order.parentHash();
+    // Final blocks are never undone.
+    const parentBlockHash = ask.path === 'stream' ? order.parentHash() : null;
     const query = {
       ...ask.query,
       fromBlock: from,
@@ -73,7 +95,7 @@ export async function readBlocks(deps: ReadDeps, ask: Ask, sink: Sink, waiting: 
 /** Waits before the read goes on after its last block; throws where it cannot. */
 async function goOn(
   { limits, signal, onRetry }: ReadDeps,
-  ask: Ask,
+  ask: Range,
   error: unknown,
   after: { readonly failures: number; readonly isHopeless: boolean; readonly isFurther: boolean },
 ): Promise<void> {
@@ -86,7 +108,7 @@ async function goOn(
 
 function canGoOn(
   { kind, retryAfterMs }: RpcFailure,
-  { isKept }: Ask,
+  { isKept }: Range,
   isFurther: boolean,
   { retryAfterMaxMs }: PortalLimits,
 ): boolean {
@@ -103,25 +125,23 @@ async function pause(
   await delay(retryAfterMs ?? backOffMs(failures, { firstMs, maxMs }), undefined, signal ? { signal } : {});
 }
 
-interface Placed {
-  readonly number: number;
-  readonly hash: Hash;
-  readonly parentHash: Hash;
-}
+type Range = Omit<Ask<InPlace>, 'path' | 'query' | 'readLine'>;
 
 /** The blocks of a read, in their order. */
-function createOrder({ from, to, everyBlock }: Ask) {
+function createOrder({ from, to, everyBlock }: Range) {
   const read: { readonly number: number; readonly hash: Hash }[] = [];
   const next = (): number => (read.at(-1)?.number ?? from - 1) + 1;
   return {
     next,
     /** Of the block before the next one; null while none is read. */
     parentHash: (): Hash | null => read.at(-1)?.hash ?? null,
-    accept({ number, hash, parentHash }: Placed): void {
+    accept({ number, hash, parentHash, parentNumber = number - 1 }: InPlace['header']): void {
       const before = read.at(-1);
-      if (number < next() || number > to || (everyBlock && number !== next()))
+      const isNext =
+        before === undefined ? number === from || parentNumber < from : parentNumber === before.number;
+      if (number < next() || number > to || (everyBlock && !isNext))
         throw new ProviderContradiction('wrong-block', `block ${number} came where block ${next()} belongs`);
-      if (before?.number === number - 1 && before.hash !== parentHash) throw broken(number);
+      if (before?.number === parentNumber && before.hash !== parentHash) throw broken(number);
       read.push({ number, hash });
     },
     /** Forgets what was undone; returns the newest block that still stands. */

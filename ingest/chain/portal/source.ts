@@ -1,57 +1,28 @@
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import type { Hash } from '../../../core/domain/account.ts';
-import type { Log } from '../../../core/log.ts';
-import { backOffMs, retry } from '../../../core/process/retry.ts';
-import {
-  type BlockBatch,
-  type BlockReader,
-  type BlockRef,
-  type Header,
-  type LogFilter,
-  type RawLog,
-  ReadAbandoned,
-  type ReceiptFacts,
-  type TransactionFacts,
+import type {
+  BlockBatch,
+  BlockReader,
+  BlockRef,
+  Header,
+  LogFilter,
+  RawLog,
+  ReceiptFacts,
+  TransactionFacts,
 } from '../block-source.ts';
 import { checkAsked, checkLinks, orderLogs } from '../check-batch.ts';
-import { record, refOf } from '../read-answers.ts';
+import { refOf } from '../read-answers.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
-import { createRateLimit, type RateLimitOf } from '../rpc/limits.ts';
-import type { Trouble } from '../rpc/pool.ts';
-import {
-  createPortalClient,
-  PORTAL_LIMITS,
-  type PortalClient,
-  type PortalLimits,
-  type Waiting,
-} from './client.ts';
+import type { Waiting } from './client.ts';
+import { type OpenPortal, openPortal, type PortalAt, type PortalSourceDeps } from './open.ts';
 import { createPortalProver, type PortalProver } from './prove.ts';
 import { ALL_LOGS_QUERY, HEADERS_QUERY, settlementQuery, transactionsQuery } from './queries.ts';
-import { type Ask, type ReadDeps, readBlocks, type Sink } from './read-blocks.ts';
-import { naturalOf, type PortalBlock, type PortalTransaction } from './read-line.ts';
+import { type PortalPath, readBlocks, type Sink } from './read-blocks.ts';
+import { type PortalBlock, type PortalTransaction, readLine } from './read-line.ts';
 
-export interface PortalSourceDeps {
-  readonly log: Log;
-  readonly signal?: AbortSignal;
-  /** Called for every failed request and contradiction; `provider` is a host, never a URL. */
-  readonly onRetry?: (trouble: Trouble, provider: string) => void;
-  readonly onExchange?: (provider: string, calls: number, startedMs: number) => void;
-  readonly limits?: Partial<PortalLimits>;
-  /** Counts requests together with other chains and processes; absent: this source alone. */
-  readonly rateLimitOf?: RateLimitOf | undefined;
-}
+export interface PortalConfig extends PortalAt, Pick<ChainConfig, 'completeness' | 'finalityDepth'> {}
 
-export interface PortalConfig extends Pick<ChainConfig, 'completeness' | 'finalityDepth'> {
-  /** URL of the Portal, without the data set: chains of one Portal share its limit. */
-  readonly portalUrl: string;
-  readonly dataset: string;
-  readonly requestsPer10Seconds: number;
-}
-
-export interface PortalSource extends BlockReader {
-  /** The newest final block that the Portal serves; asks for it only if it is not known to be at least `number`. */
-  finalizedAtLeast(number: number): Promise<number>;
-}
+export interface PortalSource extends BlockReader, Pick<OpenPortal, 'finalizedAtLeast'> {}
 
 /**
  * The history of a chain over the SQD Portal protocol. A range is one stream of lines, with the transactions and what they cost, and a
@@ -59,75 +30,28 @@ export interface PortalSource extends BlockReader {
  * Cost of `read`: two requests, more where the Portal ends its answers early.
  */
 export function createPortalSource(config: PortalConfig, deps: PortalSourceDeps): PortalSource {
-  const limits = { ...PORTAL_LIMITS, ...deps.limits };
-  const { signal, log } = deps;
-  const { portalUrl, dataset } = config;
-  const perSecond = perSecondOf(config.requestsPer10Seconds);
-  const client = createPortalClient(`${portalUrl.replace(/\/$/, '')}/datasets/${dataset}`, {
-    limits,
-    rate: deps.rateLimitOf?.(portalUrl, perSecond) ?? createRateLimit(perSecond),
-    signal,
-    onExchange: deps.onExchange,
-  });
-  const counters = { retries: 0, contradictions: 0, contradictedAtMs: 0 };
-  const note = (trouble: Trouble): void => {
-    counters.retries++;
-    if (trouble instanceof ProviderContradiction) {
-      counters.contradictions++;
-      counters.contradictedAtMs = Date.now();
-      log.warn({ provider: client.name, kind: trouble.kind }, `provider contradiction: ${trouble.message}`);
-    } else
-      log.debug({ provider: client.name, kind: trouble.kind }, `Portal request failed: ${trouble.message}`);
-    deps.onRetry?.(trouble, client.name);
-  };
+  const portal = openPortal(config, deps);
+  const { afresh } = portal;
   const parts: Parts = {
-    ...{ client, limits, signal, onRetry: note, note },
-    prover: createPortalProver(log),
+    ...portal,
+    prover: createPortalProver(deps.log),
     isAlwaysProved: config.completeness === 'every-block',
   };
-  const afresh = <T>(
-    work: () => Promise<T>,
-    abandoned?: (cause: unknown) => Error,
-    attemptsMax = Number.POSITIVE_INFINITY,
-  ) =>
-    retry(work, {
-      signal,
-      pauseMs(error, failures) {
-        if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) return null;
-        note(error);
-        if (abandoned !== undefined && failures >= attemptsMax) throw abandoned(error);
-        const { backOffFirstMs: firstMs, backOffMaxMs: maxMs } = limits;
-        return (
-          (error instanceof RpcFailure ? error.retryAfterMs : null) ?? backOffMs(failures, { firstMs, maxMs })
-        );
-      },
-    });
   return {
     tip: () => afresh(() => readTip(parts, config.finalityDepth)),
     blockAt: (number) => afresh(() => blockAt(parts, number)),
     read: (from, to, filter, options) =>
       afresh(
         () => readRange(parts, { from, to }, filter, parts.isAlwaysProved || options?.everyHeader === true),
-        (cause) => new ReadAbandoned(from, to, cause),
-        options?.freshStartsMax,
+        { from, to, attemptsMax: options?.freshStartsMax },
       ),
-    async finalizedAtLeast(number) {
-      if (client.finalizedSeen() < number) await headOf(client, 'finalized-head');
-      return client.finalizedSeen();
-    },
-    counters: () => ({ ...counters, calls: client.calls() }),
+    finalizedAtLeast: portal.finalizedAtLeast,
+    counters: portal.counters,
   };
 }
 
-/** Evenly spaced, one request fewer: then no ten seconds hold more than permitted, wherever they begin. */
-function perSecondOf(per10Seconds: number): number {
-  return Math.max(1, per10Seconds - 1) / 10;
-}
-
-interface Parts extends ReadDeps {
-  readonly client: PortalClient;
+interface Parts extends OpenPortal {
   readonly prover: PortalProver;
-  readonly note: (trouble: Trouble) => void;
   readonly isAlwaysProved: boolean;
 }
 
@@ -178,7 +102,7 @@ async function readWhole(
     {
       ...{ path, from, to, everyBlock: everyHeader, isKept: true },
       query: settlementQuery(filter, everyHeader),
-      parts: { logs: 'with-data', transactions: true },
+      readLine: (line) => readLine(line, { logs: 'with-data', transactions: true }),
     },
     kept.sink,
     waiting,
@@ -195,7 +119,7 @@ async function readWhole(
 }
 
 /** The blocks of a read as they are now. */
-function keptBlocks(): { readonly blocks: PortalBlock[]; readonly sink: Sink } {
+function keptBlocks(): { readonly blocks: PortalBlock[]; readonly sink: Sink<PortalBlock> } {
   const blocks: PortalBlock[] = [];
   return {
     blocks,
@@ -216,7 +140,7 @@ interface Found {
 /** The transactions behind the candidates; those that did not come with the range are asked for. */
 async function transactionsOf(
   parts: Parts,
-  path: Ask['path'],
+  path: PortalPath,
   blocks: readonly PortalBlock[],
   candidates: readonly RawLog[],
   waiting: Waiting,
@@ -241,7 +165,7 @@ async function transactionsOf(
       {
         ...{ path, from: first.blockNumber, to: last.blockNumber, everyBlock: false, isKept: false },
         query: transactionsQuery(missing),
-        parts: { logs: 'none', transactions: true },
+        readLine: (line) => readLine(line, { logs: 'none', transactions: true }),
       },
       { add: take, rewind: undone },
       waiting,
@@ -260,7 +184,7 @@ async function transactionsOf(
 
 async function prove(
   parts: Parts,
-  path: Ask['path'],
+  path: PortalPath,
   told: { readonly headers: readonly Header[]; readonly logs: readonly RawLog[]; readonly filter: LogFilter },
   waiting: Waiting,
 ): Promise<void> {
@@ -270,7 +194,7 @@ async function prove(
       {
         ...{ path, from, to, everyBlock: true, isKept: false },
         query: ALL_LOGS_QUERY,
-        parts: { logs: 'without-data', transactions: false },
+        readLine: (line) => readLine(line, { logs: 'without-data', transactions: false }),
       },
       { add: check, rewind: undone },
       waiting,
@@ -286,10 +210,7 @@ async function readTip(
   parts: Parts,
   finalityDepth: number,
 ): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {
-  const [headAt, finalAt] = await Promise.all([
-    headOf(parts.client, 'head'),
-    headOf(parts.client, 'finalized-head'),
-  ]);
+  const [headAt, finalAt] = await Promise.all([parts.headOf('head'), parts.headOf('finalized-head')]);
   if (headAt === null) throw new RpcFailure('absent', 'the data set has no block');
   const head = await existing(parts, headAt);
   const number = Math.min(finalAt ?? Math.max(0, head.number - finalityDepth), head.number);
@@ -302,14 +223,6 @@ async function existing(parts: Parts, number: number): Promise<BlockRef> {
   return block;
 }
 
-async function headOf(client: PortalClient, path: 'head' | 'finalized-head'): Promise<number | null> {
-  const answer = await client.get(path, { waitedMs: 0 });
-  if (answer === null) return null;
-  const number = naturalOf(record(answer, path)['number'], path);
-  if (path === 'finalized-head') client.sawFinalized(number);
-  return number;
-}
-
 async function blockAt(parts: Parts, number: number): Promise<BlockRef | null> {
   const kept = keptBlocks();
   try {
@@ -318,7 +231,7 @@ async function blockAt(parts: Parts, number: number): Promise<BlockRef | null> {
       {
         ...{ path: 'stream', from: number, to: number, everyBlock: true, isKept: true },
         query: HEADERS_QUERY,
-        parts: { logs: 'none', transactions: false },
+        readLine: (line) => readLine(line, { logs: 'none', transactions: false }),
       },
       kept.sink,
       { waitedMs: 0 },

@@ -22,6 +22,11 @@ export interface RpcPool {
   askAll<T>(questions: readonly Question<T>[], batchCalls?: number): Promise<T[]>;
   ask<T>(question: Question<T>): Promise<T>;
   /**
+   * Asks, once, a URL that did not give `answer`, which is to be compared. Null where there is none that is not paused, or where it does not
+   * answer rightly: then nothing can be compared.
+   */
+  askOther<T>(question: Question<T>, answer: object): Promise<T | null>;
+  /**
    * Reports answers that are valid individually but contradict each other: counts it, and pauses every URL that gave one of them,
    * because the wrong one is unknown. `answers` are the objects that `ask` and `askAll` returned.
    */
@@ -141,10 +146,8 @@ export function createPool(options: PoolOptions): RpcPool {
   };
   return {
     askAll,
-    async ask<T>(question: Question<T>) {
-      const [answer] = await askAll([question]);
-      return answer as T; // askAll answers every question
-    },
+    ask: async <T>(question: Question<T>) => (await askAll([question]))[0] as T, // askAll answers every question
+    askOther: createAskOther({ turn, givers, attempt, learnChain }),
     distrust(contradiction, answers) {
       const members = givers.of(answers);
       note(contradiction, namesOf(members));
@@ -152,6 +155,29 @@ export function createPool(options: PoolOptions): RpcPool {
     },
     note: (contradiction, answer) => note(contradiction, namesOf(givers.of([answer]))),
     counters: () => ({ ...counters }),
+  };
+}
+
+function createAskOther({
+  turn,
+  givers,
+  attempt,
+  learnChain,
+}: {
+  readonly turn: Turn;
+  readonly givers: ReturnType<typeof createGivers>;
+  readonly attempt: <T>(member: Member, part: readonly Pending<T>[]) => Promise<void>;
+  readonly learnChain: (member: Member) => Promise<boolean>;
+}): RpcPool['askOther'] {
+  return async <T>(question: Question<T>, answer: object): Promise<T | null> => {
+    const member = turn.other(givers.of([answer]));
+    if (member === null || (member.chain !== 'right' && !(await learnChain(member)))) return null;
+    const once = { ...question, givesUp: () => true };
+    const pending: Pending<T> = { question: once, attempts: 0, outcome: null };
+    await attempt(member, [pending]).catch((error: unknown) => {
+      if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
+    });
+    return pending.outcome?.answer ?? null;
   };
 }
 
@@ -232,6 +258,8 @@ interface Member {
 interface Turn {
   /** The URL to use now; waits while all are paused. Throws `WrongChain` if none serves the chain, and when aborted. */
   next(): Promise<Member>;
+  /** A URL besides these that may serve the chain and is not paused. */
+  other(besides: ReadonlySet<Member>): Member | null;
   succeeded(member: Member): void;
   /** `startedMs`: when the failed exchange began; `calls`: how many it carried. */
   failed(member: Member, trouble: Trouble, startedMs: number, calls: number): void;
@@ -252,6 +280,7 @@ function createTurn(
       chain: 'open',
     }),
   );
+  const isUsable = ({ chain }: Member): boolean => chain === 'open' || chain === 'right';
   let at = 0;
   const current = (): Member => {
     const member = members[at % members.length];
@@ -263,7 +292,7 @@ function createTurn(
       signal?.throwIfAborted();
       const first = members.indexOf(current());
       const order = [...members.slice(first), ...members.slice(0, first)];
-      const usable = order.filter(({ chain }) => chain === 'open' || chain === 'right');
+      const usable = order.filter(isUsable);
       const nowMs = performance.now();
       const awake = usable.find(({ restUntilMs }) => restUntilMs <= nowMs);
       const chosen = awake ?? usable.sort((a, b) => a.restUntilMs - b.restUntilMs)[0];
@@ -272,6 +301,13 @@ function createTurn(
       if (chosen.restUntilMs > nowMs)
         await delay(chosen.restUntilMs - nowMs, undefined, signal ? { signal } : {});
       return chosen;
+    },
+    other(besides) {
+      const nowMs = performance.now();
+      return (
+        members.find((member) => isUsable(member) && !besides.has(member) && member.restUntilMs <= nowMs) ??
+        null
+      );
     },
     succeeded(member) {
       member.failuresInRow = 0;

@@ -83,4 +83,8 @@ export interface SolanaBatch {
    * own and as its parent's: so the end of each range is defined, and ranges link like those of other chains.
    */
   readonly blocks: readonly SolanaBlock[];
+  /** How long the read waited for its turn under a limit of requests. */
+  readonly waitedMs?: number;
+  /** Where a chain has two sources: the one that gave this batch. */
+  readonly readFrom?: 'portal' | 'rpc';
 }

@@ -1,6 +1,6 @@
+import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import { ProviderContradiction } from '../rpc/failure.ts';
 import type { SolanaTransaction, TokenBalance, TokenMove } from './block.ts';
-import { TOKEN_2022_PROGRAM } from './programs.ts';
 
 /**
  * Compares the balances that a node gives with the instructions that it gives. A token account changes by instructions of its token program
@@ -77,24 +77,27 @@ export function mintOf(
   return balances.get(source ?? -1)?.mint ?? balances.get(destination ?? -1)?.mint;
 }
 
-/** Follows balances and owners of accounts of listed tokens from transaction to transaction, in their order. */
-export function createBalanceChain(mints: ReadonlySet<string>): { next(transaction: Checked): void } {
+/**
+ * Follows balances and owners of accounts of listed tokens from transaction to transaction: `blocks` hold all that moved one, in their order.
+ * Throws `ProviderContradiction`.
+ */
+export function followBalances(
+  blocks: readonly { readonly moving: readonly Checked[] }[],
+  mints: ReadonlySet<string>,
+): void {
   const last = new Map<string, { readonly amount: bigint; readonly owner: string }>();
-  return {
-    next(transaction) {
-      for (const [at, { mint, before, after, ownerBefore, ownerAfter, isReused }] of transaction.balances) {
-        if (!mints.has(mint)) continue;
-        const account = transaction.accounts[at] ?? '';
-        const known = last.get(account);
-        const isOther = (): boolean =>
-          known?.amount !== before || (ownerBefore !== null && ownerBefore !== known.owner);
-        if (known !== undefined && !isReused && isOther()) throw wrongBalance(transaction, at);
-        // One that was closed may be opened again; another owner or mint is then no contradiction.
-        if (isReused || ownerAfter === null) last.delete(account);
-        else last.set(account, { amount: after, owner: ownerAfter });
-      }
-    },
-  };
+  for (const transaction of blocks.flatMap(({ moving }) => moving))
+    for (const [at, { mint, before, after, ownerBefore, ownerAfter, isReused }] of transaction.balances) {
+      if (!mints.has(mint)) continue;
+      const account = transaction.accounts[at] ?? '';
+      const known = last.get(account);
+      const isOther = (): boolean =>
+        known?.amount !== before || (ownerBefore !== null && ownerBefore !== known.owner);
+      if (known !== undefined && !isReused && isOther()) throw wrongBalance(transaction, at);
+      // One that was closed may be opened again; another owner or mint is then no contradiction.
+      if (isReused || ownerAfter === null) last.delete(account);
+      else last.set(account, { amount: after, owner: ownerAfter });
+    }
 }
 
 function wrongBalance({ signature, accounts }: Checked, account: number): ProviderContradiction {

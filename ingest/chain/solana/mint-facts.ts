@@ -1,8 +1,8 @@
 import type { ChainFacts, TokenFacts } from '../../../core/domain/chains.ts';
+import { PROGRAM_OF } from '../../../core/domain/solana-programs.ts';
 import { createEndpoint } from '../rpc/endpoint.ts';
 import { RPC_LIMITS } from '../rpc/limits.ts';
 import { failureOfSolanaError } from './failure.ts';
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
 
 /**
  * Compares a configured token of Solana with its mint: the program that it belongs to, by which payments are made, and its decimals. A mint
@@ -24,8 +24,8 @@ const DECIMALS_AT = 44;
 const MINT_BYTES = 82;
 
 const PROGRAMS: Readonly<Record<string, TokenFacts['paidBy']>> = {
-  [TOKEN_PROGRAM]: 'spl-token',
-  [TOKEN_2022_PROGRAM]: 'token-2022',
+  [PROGRAM_OF['spl-token']]: 'spl-token',
+  [PROGRAM_OF['token-2022']]: 'token-2022',
 };
 
 /** The faults that a node shows; empty where all agree, and where no node answers. */

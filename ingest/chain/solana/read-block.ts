@@ -7,11 +7,18 @@ import {
   readTransactionId,
   type Signature,
 } from '../../../core/domain/account.ts';
+import { isTokenProgram } from '../../../core/domain/solana-programs.ts';
 import { list, MAX_U32, record } from '../read-answers.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
-import type { Instruction, SolanaFilter, SolanaTransaction, TokenBalance, TokenMove } from './block.ts';
+import type {
+  Instruction,
+  SolanaBlock,
+  SolanaFilter,
+  SolanaTransaction,
+  TokenBalance,
+  TokenMove,
+} from './block.ts';
 import { checkBalances } from './check-balances.ts';
-import { isTokenProgram } from './programs.ts';
 import { readTokenInstruction } from './token-moves.ts';
 import { verifySignature } from './verify-signature.ts';
 
@@ -35,6 +42,35 @@ export interface BlockAnswer extends HeaderAnswer {
   readonly moving: readonly SolanaTransaction[];
   /** Of these, the candidates. */
   readonly transactions: readonly SolanaTransaction[];
+  /** How the signature of each transaction of the block begins. */
+  readonly beginnings: readonly string[];
+}
+
+/** 70 bits tell the transactions of a block apart. A longer part of a text would keep all of it in memory. */
+const BEGINNING_CHARS = 12;
+
+function beginningOf(signature: string): string {
+  return signature.slice(0, BEGINNING_CHARS);
+}
+
+/** The answer of getBlock with the signatures alone. */
+export function readBeginnings(
+  result: unknown,
+  number: number,
+): HeaderAnswer & Pick<BlockAnswer, 'beginnings'> {
+  const header = readHeader(result, number);
+  return {
+    ...header,
+    beginnings: texts(record(result, 'block')['signatures'], 'signatures').map(beginningOf),
+  };
+}
+
+/** What is kept of it: not `moving`, which only checks need. */
+export function blockOf(
+  { number, hash, parentNumber, parentHash, transactions }: BlockAnswer,
+  time: number,
+): SolanaBlock {
+  return { number, hash, parentNumber, parentHash, time, transactions };
 }
 
 export function readHeader(result: unknown, number: number): HeaderAnswer {
@@ -57,14 +93,26 @@ export function readHeader(result: unknown, number: number): HeaderAnswer {
 export function readBlock(
   result: unknown,
   number: number,
-  { mints, isCandidate }: SolanaFilter,
+  filter: SolanaFilter,
   isTrusted: boolean,
 ): BlockAnswer {
   const header = readHeader(result, number);
+  const entries = list(record(result, 'block')['transactions'], 'transactions').entries();
+  return readTransactions(header, entries, filter, isTrusted);
+}
+
+/** `entries`: transactions in the form of getBlock, each with its index in the block; ascending, and not all where the others do not matter. */
+export function readTransactions(
+  header: HeaderAnswer,
+  entries: Iterable<readonly [number, unknown]>,
+  { mints, isCandidate }: SolanaFilter,
+  isTrusted: boolean,
+): BlockAnswer {
+  const { number } = header;
   const moving: SolanaTransaction[] = [];
   const transactions: SolanaTransaction[] = [];
   const signatures = new Set<string>();
-  for (const [index, entry] of list(record(result, 'block')['transactions'], 'transactions').entries()) {
+  for (const [index, entry] of entries) {
     const raw = rawOf(entry, index);
     if (signatures.has(raw.signature))
       throw new ProviderContradiction('repeated-signature', `slot ${number} has ${raw.signature} twice`);
@@ -77,7 +125,7 @@ export function readBlock(
     if (!isTrusted) verifySignature(raw.signature, raw.message, raw.version);
     transactions.push(transaction);
   }
-  return { ...header, moving, transactions };
+  return { ...header, moving, transactions, beginnings: [...signatures].map(beginningOf) };
 }
 
 interface RawTransaction {
@@ -100,6 +148,9 @@ function rawOf(entry: unknown, index: number): RawTransaction {
     signatures?: unknown;
     message?: unknown;
   }; // likewise
+  // Without it, a payment would pass for one that failed.
+  if (record(meta, 'meta')['err'] === undefined)
+    throw malformed('a transaction does not say whether it failed');
   const [signature] = list(signatures, 'signatures');
   if (typeof signature !== 'string') throw malformed('a transaction has no signature');
   return { signature, message: record(message, 'message'), meta: record(meta, 'meta'), version };
@@ -284,10 +335,10 @@ function texts(value: unknown, what: string): string[] {
   });
 }
 
-function optionalList(value: unknown, what: string): readonly unknown[] {
+export function optionalList(value: unknown, what: string): readonly unknown[] {
   return value === null || value === undefined ? [] : list(value, what);
 }
 
-function malformed(detail: string): ProviderContradiction {
+export function malformed(detail: string): ProviderContradiction {
   return new ProviderContradiction('malformed', detail);
 }

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import { chainOfReference } from '../../../core/domain/chains.ts';
-import { type BlockRef, type ChainTip, ReadAbandoned, type ReadOptions } from '../block-source.ts';
+import { type BlockRef, type ChainTip, type RangeReader, ReadAbandoned } from '../block-source.ts';
 import { list, refOf } from '../read-answers.ts';
 import { createEndpoint, observedEndpoint } from '../rpc/endpoint.ts';
 import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
@@ -8,10 +8,21 @@ import { RPC_LIMITS } from '../rpc/limits.ts';
 import { createPool, type Identity, type Question, type RpcPool } from '../rpc/pool.ts';
 import { type RpcSourceDeps, untilConsistent } from '../source.ts';
 import type { SolanaBatch, SolanaBlock, SolanaFilter } from './block.ts';
-import { createBalanceChain } from './check-balances.ts';
+import { followBalances } from './check-balances.ts';
 import { failureOfSolanaError } from './failure.ts';
-import { type BlockAnswer, type HeaderAnswer, readBlock, readHeader, slot } from './read-block.ts';
+import {
+  type BlockAnswer,
+  blockOf,
+  type HeaderAnswer,
+  readBeginnings,
+  readBlock,
+  readHeader,
+  slot,
+} from './read-block.ts';
 import { checkFirst, checkSlots, skippedSlot } from './slots.ts';
+
+/** Reads final blocks: over JSON-RPC, or from a Portal (portal.ts). */
+export type SolanaReader = RangeReader<SolanaFilter, SolanaBatch>;
 
 /**
  * Solana over JSON-RPC URLs, tried in turn: whole blocks, finalized ones alone, so that none is ever undone. A slot without a block has the
@@ -20,12 +31,10 @@ import { checkFirst, checkSlots, skippedSlot } from './slots.ts';
  *
  *   const { blocks } = await source.read(from, to, filter);
  *
- * Cost of `read`: one getBlocks, one getBlock for each block, and the head of one more where the last slot was skipped.
+ * Cost of `read`: one getBlocks, one getBlock for each block, and the head of one more where the last slot was skipped. With several URLs,
+ * another one is asked for the signatures of each block, some 4 % of its bytes.
  */
-export interface SolanaSource extends ChainTip {
-  /** Reads [from, to], which must be finalized. Retries as `BlockReader.read` does. */
-  read(from: number, to: number, filter: SolanaFilter, options?: ReadOptions): Promise<SolanaBatch>;
-}
+export interface SolanaSource extends ChainTip, SolanaReader {}
 
 export type SolanaConfig = Pick<ChainConfig, 'chain' | 'rpcUrls' | 'requestsPerSecond' | 'completeness'>;
 
@@ -101,7 +110,7 @@ const TIME_ATTEMPTS_MAX = 3;
 
 function blockQuestion<Answer extends HeaderAnswer>(
   number: number,
-  transactionDetails: 'full' | 'none',
+  transactionDetails: 'full' | 'signatures' | 'none',
   read: (result: unknown) => Answer,
 ): Question<Answer> {
   let attempts = 0;
@@ -137,7 +146,7 @@ function slotsQuestion(from: number, to: number): Question<readonly number[]> {
 }
 
 /** How far behind a range a block after it is looked for at once; a few slots in a row are skipped often. */
-const LOOK_AHEAD_SLOTS = 64;
+export const LOOK_AHEAD_SLOTS = 64;
 /** As far as a node answers in one call; after a halt of the whole chain thousands of slots have no block. */
 const LOOK_AHEAD_MAX_SLOTS = 100_000;
 
@@ -180,8 +189,13 @@ async function readRange(pool: RpcPool, range: Range): Promise<SolanaBatch> {
   const next = isWhole ? [] : [await pool.ask(headerQuestion(after ?? (await firstFrom(pool, to + 1))))];
   trusting(pool, [listed, ...answers, ...next], () => {
     checkWindow(from, answers, next);
-    if (!isTrusted) checkTransactions(answers, filter.mints);
+    if (!isTrusted) followBalances(answers, filter.mints);
   });
+  if (!isTrusted) {
+    // The first one alone: a URL that cannot answer is paused by it.
+    for (const some of [answers.slice(0, 1), answers.slice(1)])
+      await Promise.all(some.map((answer) => compareWithOther(pool, answer)));
+  }
   return { from, to, blocks: await withTimes(pool, answers, { to, next: next[0] }) };
 }
 
@@ -192,9 +206,32 @@ function checkWindow(from: number, answers: readonly HeaderAnswer[], next: reado
   checkSlots(all);
 }
 
-function checkTransactions(answers: readonly BlockAnswer[], mints: ReadonlySet<string>): void {
-  const chain = createBalanceChain(mints);
-  for (const { moving } of answers) for (const transaction of moving) chain.next(transaction);
+/**
+ * Compares the transactions of a block with those that another URL has: nothing in a block shows that one was left out if its accounts move no
+ * more in the blocks that are read together. A payment cannot be invented, so the URL that has more is right.
+ */
+async function compareWithOther(pool: RpcPool, answer: BlockAnswer): Promise<void> {
+  const { number, hash, beginnings } = answer;
+  const other = await pool.askOther(
+    blockQuestion(number, 'signatures', (result) => readBeginnings(result, number)),
+    answer,
+  );
+  if (other === null) return;
+  if (other.hash !== hash) {
+    // The blocks that were read follow from each other; of this one nothing is known.
+    pool.distrust(new ProviderContradiction('wrong-fork', `two URLs name two blocks at slot ${number}`), [
+      other,
+    ]);
+    return;
+  }
+  const known = new Set(beginnings);
+  trusting(pool, [answer], () => {
+    if (other.beginnings.some((beginning) => !known.has(beginning)))
+      throw new ProviderContradiction(
+        'missing-transaction',
+        `slot ${number} has more transactions at another URL`,
+      );
+  });
 }
 
 /** Answers that contradict each other: which one is wrong is not known, so every URL that gave one rests. */
@@ -216,9 +253,7 @@ async function withTimes(
   const blocks: SolanaBlock[] = [];
   for (const answer of answers) {
     const time = answer.time ?? blocks.at(-1)?.time ?? (await timeOf(pool, answer.parentNumber));
-    // Not `moving`: only the check above needs it.
-    const { number, hash, parentNumber, parentHash, transactions } = answer;
-    blocks.push({ number, hash, parentNumber, parentHash, time, transactions });
+    blocks.push(blockOf(answer, time));
   }
   if (next === undefined) return blocks;
   const before = blocks.at(-1) ?? {

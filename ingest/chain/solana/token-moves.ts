@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
+import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import type { TokenMove } from './block.ts';
-import { TOKEN_2022_PROGRAM } from './programs.ts';
 
 /**
  * Reads instructions of the token programs: those that change balances. Sources: SPL Token's `instruction.rs`, Token-2022's transfer fee

@@ -3,10 +3,11 @@ import { type Address, isAddress, readAddress } from '../../../core/domain/accou
 import { USD_MICROS_MAX, usdMicros } from '../../../core/domain/amount.ts';
 import type { Chain, TokenFacts } from '../../../core/domain/chains.ts';
 import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
+import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import type { SolanaBatch, SolanaBlock, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
 import { mintOf } from '../../chain/solana/check-balances.ts';
-import { TOKEN_2022_PROGRAM } from '../../chain/solana/programs.ts';
 import type { Marker, UngradedSettlement } from '../../grading/grade.ts';
+import { memoOf } from './memo.ts';
 import { type Form, formOf, isOfWallet, isReadAt } from './shape.ts';
 
 /** The facts about Solana that decoding needs. */
@@ -66,7 +67,7 @@ function decodeTransaction(transaction: SolanaTransaction, block: SolanaBlock, r
     transaction,
     listed.map(({ move }) => move),
   );
-  const where: Where = { transaction, block, form };
+  const where: Where = { transaction, block, form, memo: memoOf(instructions) };
   for (const transfer of listed)
     if (isReadAt(transfer.move, isWallet)) decodeTransfer(transfer, where, reading);
   const holdsToken = (account: number): boolean => tokens.has(balances.get(account)?.mint ?? '');
@@ -79,6 +80,7 @@ interface Where {
   readonly transaction: SolanaTransaction;
   readonly block: SolanaBlock;
   readonly form: Form;
+  readonly memo: string;
 }
 
 function decodeTransfer({ move, token }: ListedTransfer, where: Where, reading: Reading): void {
@@ -122,6 +124,7 @@ function decodeTransfer({ move, token }: ListedTransfer, where: Where, reading: 
     scheme: isSponsored && form !== 'other' ? 'exact' : 'unknown',
     channel: NO_CHANNEL,
     feeAmount: 0n,
+    memo: where.memo,
     marker: isSponsored ? SPONSORED[form] : 'none',
     relayedByPayer: !isSponsored,
     relayedByPayee: relayer === payee,

@@ -1,14 +1,16 @@
 import { base58 } from '@scure/base';
-import type { Instruction, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
-import { mintOf } from '../../chain/solana/check-balances.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
+  isAddition,
   isTokenProgram,
-  LIGHTHOUSE_PROGRAM,
-  MEMO_PROGRAM,
+  SCHEME_INSTRUCTIONS,
   SMART_WALLET_PROGRAMS,
-} from '../../chain/solana/programs.ts';
+  UNIT_LIMIT,
+  UNIT_PRICE,
+} from '../../../core/domain/solana-programs.ts';
+import type { Instruction, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
+import { mintOf } from '../../chain/solana/check-balances.ts';
 
 /**
  * The form of a transaction by which x402 pays on Solana. Nothing on the chain says x402, so the form is all that it shows of itself; every
@@ -18,14 +20,8 @@ import {
 /** `layout`: the instructions of path 1. `wallet`: a transfer that a smart wallet's program made, path 2. `other`: neither. */
 export type Form = 'layout' | 'wallet' | 'other';
 
-/** Of path 1: unit limit, unit price, the transfer, and at most four of guards and notes. */
-const INSTRUCTIONS_MIN = 3;
-const INSTRUCTIONS_MAX = 7;
 /** Older facilitators let the payer's client open the payee's token account first. */
 const OPENED_ACCOUNTS_MAX = 1;
-/** SetComputeUnitLimit and SetComputeUnitPrice: the first byte, and how many there are. */
-const UNIT_LIMIT = { code: 2, bytes: 5 } as const;
-const UNIT_PRICE = { code: 3, bytes: 9 } as const;
 const BUDGET_MAX_CHARS = 16;
 
 export function formOf(transaction: SolanaTransaction, listed: readonly TokenMove[]): Form {
@@ -66,18 +62,14 @@ function isHarmless(program: string): boolean {
   return program === COMPUTE_BUDGET_PROGRAM || isAddition(program);
 }
 
-function isAddition(program: string): boolean {
-  return program === MEMO_PROGRAM || program === LIGHTHOUSE_PROGRAM;
-}
-
 function hasLayout(instructions: readonly Instruction[], transferAt: number): boolean {
   const opened = instructions.filter(({ program }) => program === ASSOCIATED_TOKEN_PROGRAM);
   const rest = instructions.filter(({ program }) => program !== ASSOCIATED_TOKEN_PROGRAM);
   const [limit, price, transfer, ...additions] = rest;
   return (
     opened.length <= OPENED_ACCOUNTS_MAX &&
-    rest.length >= INSTRUCTIONS_MIN &&
-    instructions.length <= INSTRUCTIONS_MAX &&
+    rest.length >= SCHEME_INSTRUCTIONS.min &&
+    instructions.length <= SCHEME_INSTRUCTIONS.max &&
     isBudget(limit, UNIT_LIMIT) &&
     isBudget(price, UNIT_PRICE) &&
     transfer === instructions[transferAt] &&

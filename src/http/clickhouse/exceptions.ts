@@ -66,6 +66,7 @@ const OF_RULE: Readonly<Record<RefusalCode, ExceptionName>> = {
 const OF_REASON: Readonly<Record<QueryFailure, ExceptionName>> = {
   timeout: 'TIMEOUT_EXCEEDED',
   memory: 'MEMORY_LIMIT_EXCEEDED',
+  disk: 'TOO_MANY_ROWS_OR_BYTES',
   rows_read: 'TOO_MANY_ROWS',
   result_size: 'TOO_MANY_ROWS_OR_BYTES',
   too_complex: 'TOO_BIG_AST',

@@ -71,7 +71,7 @@ function paymentProblem(
 
 /** The units that its amount buys; no bound for a token that is not built in. */
 function unitsOfAmount({ id: { chain, asset }, amount }: PaymentRecord): number {
-  const token = knownChain(chain)?.tokens.find(({ address }) => address.toLowerCase() === asset);
+  const token = knownChain(chain)?.tokens.find(({ address }) => address === asset);
   if (token === undefined) return Number.POSITIVE_INFINITY;
   const usdMicros = (BigInt(amount) * 1_000_000n) / 10n ** BigInt(token.decimals);
   return Number(usdMicros / SQL_QU_USD_MICROS);
@@ -79,7 +79,7 @@ function unitsOfAmount({ id: { chain, asset }, amount }: PaymentRecord): number 
 
 /** The parts of `saleOfPayment`; null for the name of a hold. The nonce of a Permit2 payment has a colon, too. */
 function paymentIn(subject: string): AuthorizationId | null {
-  const parts = /^([a-z0-9-]+:\d+):([^:]+):([^:]+):(.+)$/.exec(subject.slice(SALE_PREFIX.length));
+  const parts = /^([a-z0-9-]+:[^:]+):([^:]+):([^:]+):(.+)$/.exec(subject.slice(SALE_PREFIX.length));
   const [, chain, asset, payer, nonce] = parts ?? [];
   if (chain === undefined || asset === undefined || payer === undefined || nonce === undefined) return null;
   return { chain, asset, payer, nonce };

@@ -1,4 +1,6 @@
+import { Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import type { AcceptedPayment } from '../../../core/config/access.ts';
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import { type Chain, namespaceOf } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
@@ -10,6 +12,8 @@ import { EVM_IDENTITY } from '../../../ingest/chain/source.ts';
 import { tokenFaults } from '../../../ingest/chain/token-facts.ts';
 import { type ChainStatus, isImported, readChainStatus } from '../../operations/index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../../operations/index-state/freshness.ts';
+import { openNode } from '../../payment/post-json.ts';
+import { tokenAccountOf, tokenProgramOf } from '../../payment/solana/transfer.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 /** Asks every RPC URL which chain it serves, how old its tip is, and whether it still has the first block that is indexed. */
@@ -93,6 +97,37 @@ export async function checkTokens({
   return faults.map(({ detail, advice, stopsPayment }) =>
     (stopsPayment ? failure : warning)('token', detail, advice),
   );
+}
+
+/** On Solana, a payee without a token account for what is sold: clients do not open one, and every payment to it fails its simulation. */
+export async function checkPayee({
+  slug,
+  token,
+  payTo,
+  rpcUrls,
+}: AcceptedPayment): Promise<readonly Finding[]> {
+  const program = tokenProgramOf(token.paidBy);
+  if (program === null) return [];
+  const account = tokenAccountOf(payTo, token.address, program);
+  const options = { encoding: 'base64', commitment: 'finalized' };
+  for (const url of rpcUrls.filter((one) => /^https?:/i.test(one))) {
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    try {
+      const ask = openNode({ url, timeoutMs: REQUEST_TIMEOUT_MS, signal });
+      const { value } = await ask(Type.Object({ value: Type.Unknown() }), 'getAccountInfo', account, options);
+      if (value !== null) return [ok('payee', `${payTo} can be paid ${token.symbol} on ${slug}`)];
+      return [
+        failure(
+          'payee',
+          `${payTo} has no token account for ${token.symbol} on ${slug}`,
+          `Open ${account}, its associated token account: until then every payment there fails.`,
+        ),
+      ];
+    } catch {
+      // The next node is asked: what is wrong with this one is said by its own finding.
+    }
+  }
+  return [];
 }
 
 async function askEvm(

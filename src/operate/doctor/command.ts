@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
@@ -21,7 +21,7 @@ const MARKS: Readonly<Record<CheckOutcome, string>> = {
 
 /** `doctor`: is this deployment in order? `load` reads the configuration that the command line names. */
 export function addDoctorCommand(program: Command, load: () => Config): void {
-  program
+  const doctor = program
     .command('doctor')
     .description('look at everything a deployment needs, and say what to do')
     .option('--json', 'print one JSON object instead of lines')
@@ -34,6 +34,28 @@ export function addDoctorCommand(program: Command, load: () => Config): void {
       );
       if (failed) process.exitCode = EXIT_FAILED;
     });
+  doctor
+    .command('engine')
+    .description(
+      'watch the running service for some seconds: which statements it sends to the engine, and what they take',
+    )
+    .addOption(
+      new Option('--seconds <seconds>', 'how long to watch').argParser(readSeconds).default(WATCH_SECONDS),
+    )
+    .action(async ({ seconds }: { readonly seconds: number }) => {
+      const { tableOf, watchStatements } = await import('./statements.ts');
+      const uses = await watchStatements(load().metrics, seconds);
+      process.stdout.write(`${tableOf(uses, seconds).join('\n')}\n`);
+    });
+}
+
+const WATCH_SECONDS = 20;
+const WATCH_SECONDS_MAX = 3_600;
+
+function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= WATCH_SECONDS_MAX) return seconds;
+  throw new InvalidArgumentError(`Give a whole number of seconds from 1 to ${WATCH_SECONDS_MAX}.`);
 }
 
 /** A configuration that cannot be read is a finding like any other. */

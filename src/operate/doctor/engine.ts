@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import { type EngineWalls, hasFileWall, spellWalls } from '../../../clickhouse/embedded/walls.ts';
 import {
   type EngineAccess,
@@ -13,6 +12,7 @@ import { METRIC_PREFIX } from '../../../core/metric-families.ts';
 import { checkGuest, GuestUnfit } from '../../../sandbox/run/guest.ts';
 import { OPEN_TO } from '../../../sandbox/sandbox.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
+import { readMetrics } from './statements.ts';
 
 /** Whether the engine answers, which build it is, and whether its guest is kept in. */
 
@@ -248,30 +248,19 @@ export function closedFiles(walls: EngineWalls | undefined, secret: string): rea
   return hasFileWall(walls) ? [secret] : [];
 }
 
-const TIMEOUT_MS = 3_000;
 const OPEN_METRIC = `${METRIC_PREFIX}sql_open_to`;
 const OPEN_SAMPLE = /^(?:\{[^}]*\})? (\d)$/;
 
 /** Whose SQL the running service runs, which only it knows: read from its `/metrics`. */
-export async function checkSql({ metrics: { host, port } }: Pick<Config, 'metrics'>): Promise<Finding> {
-  if (port === null || port === 0)
+export async function checkSql({ metrics }: Pick<Config, 'metrics'>): Promise<Finding> {
+  if (metrics.port === null || metrics.port === 0)
     return skipped('sql', 'metrics.port is not set; the log of the service says whose SQL it runs');
-  let text: string;
-  try {
-    const timeout = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS };
-    const { body } = await request(urlOf(host, port), timeout);
-    text = await body.text();
-  } catch {
-    return skipped('sql', 'no service answers at metrics.port');
-  }
+  const text = await readMetrics(metrics);
+  if (text === null) return skipped('sql', 'no service answers at metrics.port');
   const samples = text.split('\n').filter((line) => line.startsWith(OPEN_METRIC));
   const [value] = samples.flatMap((line) => OPEN_SAMPLE.exec(line.slice(OPEN_METRIC.length))?.[1] ?? []);
   if (value === undefined) return skipped('sql', 'what answers at metrics.port runs no SQL');
   return judgeOpenTo(OPEN_TO[OPEN_TO.length - 1 - Number(value)]);
-}
-
-function urlOf(host: string, port: number): URL {
-  return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`);
 }
 
 function judgeOpenTo(openTo: (typeof OPEN_TO)[number] | undefined): Finding {

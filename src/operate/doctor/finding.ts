@@ -12,6 +12,7 @@ export const CHECKS = {
   clock: 'Clocks',
   rpc: 'RPC URLs',
   token: 'Tokens',
+  payee: 'Accounts that calls are paid to',
   index: 'Index',
   control_store: 'Control store',
   ledger: 'Ledger of units',

@@ -12,7 +12,7 @@ import { openControlStore } from '../../accounts/open.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 import { attachOrStartEngine, type CommandEngine, engineHome } from '../../attach-engine.ts';
 import { checkAccounts } from './accounts.ts';
-import { checkIndex, checkRpc, checkTokens } from './chains.ts';
+import { checkIndex, checkPayee, checkRpc, checkTokens } from './chains.ts';
 import { checkEngine, checkGuestUser, checkSql, closedFiles, judgeWalls, tryFiles } from './engine.ts';
 import { type Finding, failure, skipped } from './finding.ts';
 import {
@@ -41,6 +41,7 @@ export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly F
     aroundStore({ config, log }, nowMs),
     ...config.chains.map((chain) => checkRpc(chain, nowMs)),
     ...config.chains.map(checkTokens),
+    ...config.payment.accept.map(checkPayee),
   ]);
   return [
     checkNode(process.version),

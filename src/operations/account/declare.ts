@@ -7,7 +7,7 @@ import { defineOperation } from '../define.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../deps.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
-import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
+import { AddressShape, ChainShape, CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 import { RIGHTS_IN_WORDS } from './key-params.ts';
 import type { AccountDeps } from './own-account.ts';
 
@@ -35,11 +35,20 @@ const SqlTierShape = Type.Object(
       description: 'The maximum cost of a call, which is also held for it without `max_qu`.',
     }),
     requests_per_minute: CountShape,
+    disk_bytes: Type.Integer({
+      minimum: 0,
+      description: 'The disk that a query may use for what does not fit into its memory.',
+    }),
     allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
     available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
     note: orNull(Type.String()),
   },
   { title: 'AccountSqlTier' },
+);
+
+const PaidInShape = Type.Object(
+  { chain: ChainShape, asset: AddressShape, symbol: Type.String() },
+  { title: 'AcceptedToken' },
 );
 
 const CallerKeyShape = Type.Object(
@@ -96,6 +105,9 @@ export const getAccount = defineOperation({
         Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
       ),
       metered_routes: Type.Array(RoutePriceShape),
+      paid_in: Type.Array(PaidInShape, {
+        description: 'The tokens in which single calls are sold over x402; empty where none are.',
+      }),
       sql_tiers: Type.Array(SqlTierShape, {
         description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
       }),
@@ -113,7 +125,7 @@ export const getAccount = defineOperation({
     summary: 'Who the caller is, which lane applies and what each route costs',
     description:
       'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key gets an answer with `key_recognised: false`. `tier` is the plan of the organization behind a key; while the organization of a key cannot be read, the key has the lowest plan.',
-    tool: 'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
+    tool: 'Who you are, which tools your key may call, and what each call costs. For calls refused for their key, plan or units.',
     example: {
       authenticated: false,
       key_present: false,
@@ -145,12 +157,25 @@ export const getAccount = defineOperation({
           range: null,
         },
       ],
+      paid_in: [
+        {
+          chain: 'eip155:8453',
+          asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+          symbol: 'USDC',
+        },
+        {
+          chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+          asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+          symbol: 'USDC',
+        },
+      ],
       sql_tiers: [
         {
           tier: 'standard',
           timeout_seconds: 15,
           max_qu: 3,
           requests_per_minute: 30,
+          disk_bytes: 4_294_967_296,
           allowed: true,
           available: true,
           note: null,
@@ -180,6 +205,11 @@ export const getAccount = defineOperation({
       key: keyPart(caller),
       ...balancePart(caller, units, deps.deployment),
       metered_routes: meteredRoutes(deps.deployment.priceList),
+      paid_in: deps.deployment.paidIn.map(({ chain, token: { address: asset, symbol } }) => ({
+        chain,
+        asset,
+        symbol,
+      })),
       sql_tiers: sqlTiers(deps, context),
       own_tables: tableQuota(caller),
       top_up_url: topUpUrl(deps.deployment.publicUrl, caller),
@@ -281,12 +311,13 @@ function mayBuy(
   return tier === SQL_TIERS[0].tier && sellsCalls && surface === 'http';
 }
 
-function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, allowed: boolean) {
+function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute, diskBytes }: SqlTier, allowed: boolean) {
   return {
     tier,
     timeout_seconds: timeoutSeconds,
     max_qu: maxQu,
     requests_per_minute: requestsPerMinute,
+    disk_bytes: diskBytes,
     allowed,
     available: true,
     note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',

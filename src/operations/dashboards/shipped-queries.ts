@@ -37,6 +37,8 @@ const SINCE =
   'if({hours:UInt32} <= 24, toStartOfHour(now()), toStartOfDay(now())) - INTERVAL {hours:UInt32} HOUR';
 const BUCKET = 'if({hours:UInt32} <= 24, toStartOfHour(block_time), toStartOfDay(block_time))';
 const IN_PERIOD = 'block_time > now() - INTERVAL {hours:UInt32} HOUR';
+/** A payment in a token without a dollar value adds nothing: a period without any dollars is 0, not NULL. */
+const USD = 'ifNull(amount_usd, 0)';
 const IN_BOTH = 'block_time > now() - INTERVAL (2 * {hours:UInt32}) HOUR';
 /** One name for each wallet: what the operator or the facilitators say before claims of agents and listings. */
 const NAMES = `(SELECT address, argMin((name, name_source), indexOf(['operator_catalogue', 'facilitator', 'endpoint_catalogue', 'agent_card'], toString(name_source))) AS named
@@ -56,8 +58,8 @@ const QUERIES: Readonly<Record<string, Shipped>> = {
       'Four figures of a period, each with the period of the same length before it. Payments of a wallet to itself are left out.',
     parameters: [HOURS, CHAIN],
     sql: `SELECT
-  sumIf(amount_usd, is_now) AS organic_volume_usd,
-  sumIf(amount_usd, NOT is_now) AS organic_volume_usd_before,
+  sumIf(usd, is_now) AS organic_volume_usd,
+  sumIf(usd, NOT is_now) AS organic_volume_usd_before,
   countIf(is_now) AS payments,
   countIf(NOT is_now) AS payments_before,
   uniqIf(payee_id, is_now) AS active_sellers,
@@ -65,7 +67,7 @@ const QUERIES: Readonly<Record<string, Shipped>> = {
   uniqIf(payer_id, is_now) AS active_payers,
   uniqIf(payer_id, NOT is_now) AS active_payers_before
 FROM (
-  SELECT amount_usd, payee_id, payer_id, ${IN_PERIOD} AS is_now
+  SELECT ${USD} AS usd, payee_id, payer_id, ${IN_PERIOD} AS is_now
   FROM settlements
   WHERE ${IN_BOTH} AND NOT is_self_payment
     AND ${OF_CHAIN}
@@ -77,7 +79,7 @@ FROM (
       'Dollars by hour of a day, or by day of a longer period, and by the facilitator that relayed.',
     parameters: [HOURS, CHAIN],
     sql: `SELECT ${BUCKET} AS time,
-  facilitator, sum(amount_usd) AS volume_usd
+  facilitator, sum(${USD}) AS volume_usd
 FROM settlements
 WHERE block_time >= ${SINCE}
   AND NOT is_self_payment AND ${OF_CHAIN}
@@ -94,12 +96,12 @@ ORDER BY time, volume_usd DESC`,
   s.payments AS payments, s.payers AS payers, v.verdict AS verdict
 FROM (
   SELECT payee,
-    sumIf(amount_usd, is_now) AS volume_usd,
-    sumIf(amount_usd, NOT is_now) AS volume_usd_before,
+    sumIf(usd, is_now) AS volume_usd,
+    sumIf(usd, NOT is_now) AS volume_usd_before,
     countIf(is_now) AS payments,
     uniqIf(payer_id, is_now) AS payers
   FROM (
-    SELECT payee, payer_id, amount_usd, ${IN_PERIOD} AS is_now
+    SELECT payee, payer_id, ${USD} AS usd, ${IN_PERIOD} AS is_now
     FROM settlements
     WHERE ${IN_BOTH} AND NOT is_self_payment
       AND ${OF_CHAIN}
@@ -136,14 +138,14 @@ ORDER BY block_time DESC`,
     sql: `SELECT
   uniqIf(facilitator, is_now AND is_named) AS active_facilitators,
   uniqIf(facilitator, NOT is_now AND is_named) AS active_facilitators_before,
-  sumIf(amount_usd, is_now AND is_named) AS relayed_volume_usd,
-  sumIf(amount_usd, NOT is_now AND is_named) AS relayed_volume_usd_before,
+  sumIf(usd, is_now AND is_named) AS relayed_volume_usd,
+  sumIf(usd, NOT is_now AND is_named) AS relayed_volume_usd_before,
   countIf(is_now AND is_named) AS relayed_payments,
   countIf(NOT is_now AND is_named) AS relayed_payments_before,
   round(100 * countIf(is_now AND is_named) / greatest(1, countIf(is_now)), 1) AS named_share_percent,
   round(100 * countIf(NOT is_now AND is_named) / greatest(1, countIf(NOT is_now)), 1) AS named_share_percent_before
 FROM (
-  SELECT facilitator, ifNull(facilitator, '') != '' AS is_named, amount_usd, ${IN_PERIOD} AS is_now
+  SELECT facilitator, ifNull(facilitator, '') != '' AS is_named, ${USD} AS usd, ${IN_PERIOD} AS is_now
   FROM settlements
   WHERE ${IN_BOTH} AND NOT is_self_payment
     AND ${OF_CHAIN}
@@ -167,13 +169,13 @@ ORDER BY time, payments DESC`,
     description: 'Every named facilitator of the period with its volume, payments, sellers and payers.',
     parameters: [HOURS, CHAIN],
     sql: `SELECT facilitator, any(facilitator_name) AS facilitator_name,
-  sumIf(amount_usd, is_now) AS volume_usd,
-  sumIf(amount_usd, NOT is_now) AS volume_usd_before,
+  sumIf(usd, is_now) AS volume_usd,
+  sumIf(usd, NOT is_now) AS volume_usd_before,
   countIf(is_now) AS payments,
   uniqIf(payee_id, is_now) AS sellers,
   uniqIf(payer_id, is_now) AS payers
 FROM (
-  SELECT facilitator, facilitator_name, amount_usd, payee_id, payer_id, ${IN_PERIOD} AS is_now
+  SELECT facilitator, facilitator_name, ${USD} AS usd, payee_id, payer_id, ${IN_PERIOD} AS is_now
   FROM settlements
   WHERE ${IN_BOTH} AND NOT is_self_payment
     AND facilitator != '' AND ${OF_CHAIN}
@@ -200,8 +202,8 @@ ORDER BY hour, weekday`,
     description: 'What one seller was paid in a period, by how many payers, with the period before.',
     parameters: [WALLET, HOURS, CHAIN],
     sql: `SELECT
-  sumIf(amount_usd, is_now) AS organic_volume_usd,
-  sumIf(amount_usd, NOT is_now) AS organic_volume_usd_before,
+  sumIf(usd, is_now) AS organic_volume_usd,
+  sumIf(usd, NOT is_now) AS organic_volume_usd_before,
   countIf(is_now) AS payments,
   countIf(NOT is_now) AS payments_before,
   uniqIf(counterparty_id, is_now) AS payers,
@@ -209,7 +211,7 @@ ORDER BY hour, weekday`,
   if(payments = 0, 0, organic_volume_usd / payments) AS mean_payment_usd,
   if(payments_before = 0, 0, organic_volume_usd_before / payments_before) AS mean_payment_usd_before
 FROM (
-  SELECT amount_usd, counterparty_id, ${IN_PERIOD} AS is_now
+  SELECT ${USD} AS usd, counterparty_id, ${IN_PERIOD} AS is_now
   FROM wallet_settlements
   WHERE wallet = {wallet:String} AND role = 'payee' AND ${IN_BOTH}
     AND NOT is_self_payment AND ${OF_CHAIN}
@@ -220,7 +222,7 @@ FROM (
     description: 'What one seller was paid, by hour or day and by facilitator.',
     parameters: [WALLET, HOURS, CHAIN],
     sql: `SELECT ${BUCKET} AS time,
-  facilitator, sum(amount_usd) AS volume_usd
+  facilitator, sum(${USD}) AS volume_usd
 FROM wallet_settlements
 WHERE wallet = {wallet:String} AND role = 'payee'
   AND block_time >= ${SINCE}
@@ -235,7 +237,7 @@ ORDER BY time, volume_usd DESC`,
     sql: `SELECT s.payer AS payer, n.named.1 AS payer_name, n.named.2 AS payer_name_source,
   volume_usd, payments, last_paid
 FROM (
-  SELECT counterparty AS payer, sum(amount_usd) AS volume_usd, count() AS payments, max(block_time) AS last_paid
+  SELECT counterparty AS payer, sum(${USD}) AS volume_usd, count() AS payments, max(block_time) AS last_paid
   FROM wallet_settlements
   WHERE wallet = {wallet:String} AND role = 'payee' AND ${IN_PERIOD}
     AND NOT is_self_payment AND ${OF_CHAIN}
@@ -248,12 +250,12 @@ ORDER BY volume_usd DESC`,
   },
   'seller-prices': {
     title: 'Prices that a seller is paid',
-    description: 'The amounts that one seller is paid most often.',
+    description: 'The amounts in dollars that one seller is paid most often.',
     parameters: [WALLET, HOURS, CHAIN],
     sql: `SELECT concat('$', toString(amount_usd)) AS price, count() AS payments
 FROM wallet_settlements
 WHERE wallet = {wallet:String} AND role = 'payee' AND ${IN_PERIOD}
-  AND NOT is_self_payment AND ${OF_CHAIN}
+  AND NOT is_self_payment AND amount_usd IS NOT NULL AND ${OF_CHAIN}
 GROUP BY price
 ORDER BY payments DESC
 LIMIT 10`,
@@ -268,10 +270,10 @@ LIMIT 10`,
   (SELECT countIf(x402_support) FROM agents WHERE ${OF_CHAIN}) AS agents_with_x402,
   uniqIf(payee_id, is_now) AS agents_paid,
   uniqIf(payee_id, NOT is_now) AS agents_paid_before,
-  sumIf(amount_usd, is_now) AS paid_to_agents_usd,
-  sumIf(amount_usd, NOT is_now) AS paid_to_agents_usd_before
+  sumIf(usd, is_now) AS paid_to_agents_usd,
+  sumIf(usd, NOT is_now) AS paid_to_agents_usd_before
 FROM (
-  SELECT payee_id, amount_usd, ${IN_PERIOD} AS is_now
+  SELECT payee_id, ${USD} AS usd, ${IN_PERIOD} AS is_now
   FROM settlements
   WHERE ${IN_BOTH} AND NOT is_self_payment
     AND ${OF_CHAIN}
@@ -297,7 +299,7 @@ ORDER BY time`,
     sql: `SELECT s.payee AS payee, a.name AS payee_name, 'agent_card' AS payee_name_source,
   volume_usd, payments, payers, a.score AS score
 FROM (
-  SELECT payee, sum(amount_usd) AS volume_usd, count() AS payments, uniq(payer_id) AS payers
+  SELECT payee, sum(${USD}) AS volume_usd, count() AS payments, uniq(payer_id) AS payers
   FROM settlements
   WHERE ${IN_PERIOD} AND NOT is_self_payment AND ${OF_CHAIN}
     AND payee IN (SELECT wallet FROM agents WHERE wallet IS NOT NULL)

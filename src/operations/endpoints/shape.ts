@@ -44,7 +44,10 @@ const AcceptShape = Type.Object(
       }),
     ),
     price_usd: PriceShape,
-    pay_to: Type.String(),
+    pay_to: orNull(Type.String(), {
+      description:
+        'Null where the offer names no payee: one of the Machine Payments Protocol says it in its 402.',
+    }),
     source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
     max_timeout_seconds: {
       ...CountShape,
@@ -130,9 +133,9 @@ export const EndpointShape = Type.Object(
     price_implausible: Type.Boolean({
       description: `Whether price_usd is above ${PLAUSIBLE_PRICE_MAX_USD} dollars for a call: most likely the listing mistakes the units of its amount.`,
     }),
-    pay_to: Type.String({
+    pay_to: orNull(Type.String(), {
       description:
-        'Of the headline offer, as are `network` and `price_usd`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
+        'Null where no offer names a payee. Of the headline offer, as are `network` and `price_usd`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
     }),
     network: Type.String(),
     published_by_domain: Type.Boolean({
@@ -224,7 +227,7 @@ export function endpointAnswer(
     accepts: row.offers.map(acceptAnswer),
     price_usd: priceAnswer(row.priceUsdMicros),
     price_implausible: (priceAnswer(row.priceUsdMicros) ?? 0) > PLAUSIBLE_PRICE_MAX_USD,
-    pay_to: row.payTo,
+    pay_to: textOrNull(row.payTo),
     network: row.network,
     published_by_domain: row.isPublished,
     contested: row.isContested,
@@ -256,7 +259,7 @@ function acceptAnswer(offer: EndpointOfferRow): Static<typeof AcceptShape> {
     asset: offer.asset,
     amount: offer.amount,
     price_usd: priceAnswer(offer.priceUsdMicros),
-    pay_to: offer.payTo,
+    pay_to: textOrNull(offer.payTo),
     source: offer.source,
     max_timeout_seconds: offer.maxTimeoutSeconds,
     settlement_count_30d: offer.settlementCount,

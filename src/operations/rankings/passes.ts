@@ -17,6 +17,8 @@ export interface RankedPass {
 }
 
 const MAX_SECONDS = 5;
+/** Begins the name of the statement; the window follows. src/asked-rankings.ts looks for it. */
+export const RANKING_READ = 'ranking-pass ';
 
 /** Null before the first one. `resource`: the resource that is missing where the engine does not answer. */
 export async function readPass(
@@ -25,7 +27,7 @@ export async function readPass(
   resource: Resource,
 ): Promise<RankedPass | null> {
   const { rows } = await ask(reader, resource, {
-    name: 'ranking-pass',
+    name: `${RANKING_READ}${window}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT gen, toUnixTimestamp(ranked_at) FROM ranking_passes WHERE span = ${text(window)} ORDER BY gen DESC LIMIT 1`,

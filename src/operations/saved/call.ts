@@ -272,7 +272,7 @@ async function obtained(
   if (!isOwnRun) return { kept, baseQu: await warmQu(call, kept, deps, caller) };
   // What others paid for under its own address, the author reads for nothing.
   if (!isOwn) await keptSql.results.allow(kept, query.organizationId);
-  return { kept, baseQu: unitsFor(kept.engineMs, budget) };
+  return { kept, baseQu: unitsFor(kept, budget) };
 }
 
 async function answerOf(

@@ -225,7 +225,7 @@ export const QUERY_ANSWER_EXAMPLE: Static<typeof QueryAnswerShape> = {
   version: 2,
   columns: [
     { name: 'payee', type: 'String' },
-    { name: 'usd', type: 'Decimal(38, 6)' },
+    { name: 'usd', type: 'Nullable(Decimal(38, 6))' },
   ],
   rows: [{ payee: '0x4020615294c913f045dc10f0a5cdebd86c280001', usd: '1284.03' }],
   row_count: 1,

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { transactionIdBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { integerField } from '../../../clickhouse/engine/row-reader.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { TRANSACTION_FEES } from '../../../clickhouse/tables/fees.ts';
 import { settlementRows } from '../../../clickhouse/tables/history.ts';
@@ -44,6 +44,7 @@ interface Transaction {
   /** By chain and log index, the first `SETTLEMENTS_SHOWN_MAX`. */
   readonly rows: readonly ListedSettlement[];
   readonly total: number;
+  readonly memo: string | null;
 }
 
 const WeiShape = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
@@ -74,7 +75,12 @@ async function readTransaction(reader: Reader, query: TransactionQuery): Promise
   });
   const [first] = rows;
   if (first === undefined) throw notFound(query);
-  return { rows: rows.map(decodeSettlement), total: integerField(first.at(-1)) };
+  const [memo, total] = first.slice(-2);
+  return {
+    rows: rows.map(decodeSettlement),
+    total: integerField(total),
+    memo: memo === '' ? null : textField(memo),
+  };
 }
 
 /**
@@ -83,7 +89,7 @@ async function readTransaction(reader: Reader, query: TransactionQuery): Promise
  */
 function transactionSql({ txHash, chain, asOf }: TransactionQuery): Sql {
   const slice = sliceOf({ txHash, chain });
-  return sql`SELECT ${LISTED_COLUMNS}, count() OVER () FROM ${settlementRows(asOf, slice)}
+  return sql`SELECT ${LISTED_COLUMNS}, memo, count() OVER () FROM ${settlementRows(asOf, slice)}
     WHERE del = 0 AND tx_hash = ${transactionIdBytes(txHash)}
     ORDER BY block_time, chain, block_number, log_index LIMIT ${uint32(SETTLEMENTS_SHOWN_MAX)}`;
 }
@@ -146,6 +152,12 @@ export const getTransaction = defineOperation({
         description:
           'What the relayer paid for the transaction, from its receipt; null until it is final and the receipt was read, and on chains where none is.',
       }),
+      memo: orNull(
+        Type.String({
+          description:
+            'The note that the transaction carries, on Solana; at most 566 bytes, and a longer one ends in how many it has. Null without one.',
+        }),
+      ),
       settlements: Type.Array(NamedSettlementShape, { minItems: 1, maxItems: SETTLEMENTS_SHOWN_MAX }),
       meta: MetaShape,
     }),
@@ -164,6 +176,7 @@ export const getTransaction = defineOperation({
         l1_fee_wei: '251093411',
         fee_wei: '385982093411',
       },
+      memo: null,
       settlements: [NAMED_SETTLEMENT_EXAMPLE],
       meta: META_FIELDS_EXAMPLE,
     },
@@ -183,7 +196,7 @@ export const getTransaction = defineOperation({
     const { chains } = deployment;
     const nowMs = clock.nowMs();
     const { asOf, meta } = await stateFor(deps, asked, { chain, leftOut: LEFT_OUT });
-    const [statuses, { rows, total }, fees] = await Promise.all([
+    const [statuses, { rows, total, memo }, fees] = await Promise.all([
       freshness.statuses(),
       readTransaction(reader, { txHash, chain, asOf }),
       asOf === undefined ? readFees(reader, { txHash, chain }) : [],
@@ -196,6 +209,7 @@ export const getTransaction = defineOperation({
       tx_hash: txHash,
       settlement_count: total,
       fee: fee === undefined ? null : feeAnswer(fee),
+      memo,
       settlements: rows.map((row) => namedSettlementAnswer(row, finalityOf(row), deployment, directory)),
       meta: metaAnswer({ chain, chains, statuses, nowMs, ...meta }),
     };

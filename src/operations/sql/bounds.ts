@@ -1,5 +1,6 @@
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import { askedLimits, type SqlSetting } from '../../../sandbox/policy/settings.ts';
+import type { RunFigures } from '../../../sandbox/sandbox.ts';
 import type { SqlBudget } from '../prices.ts';
 
 /** How far a query may go, and the units that it used. */
@@ -30,6 +31,6 @@ export function boundsOf(
   };
 }
 
-export function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
-  return Math.min(maxQu, quForMilliseconds(engineMs));
+export function unitsFor({ chargedMs }: Pick<RunFigures, 'chargedMs'>, { maxQu }: SqlBudget): number {
+  return Math.min(maxQu, quForMilliseconds(chargedMs));
 }

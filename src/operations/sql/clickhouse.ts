@@ -178,7 +178,7 @@ const operation = defineOperation({
           parameters,
         }),
       );
-    const usedQu = unitsFor(result.engineMs, budget);
+    const usedQu = unitsFor(result, budget);
     return {
       usedQu,
       answer: (charge) => ({

@@ -266,7 +266,7 @@ async function query(
         ...asOf,
       })
       .catch(onRejected);
-    const ownQu = unitsFor(obtained.kept.engineMs, budget);
+    const ownQu = unitsFor(obtained.kept, budget);
     const usedQu = await unitsForKept(obtained, ownQu, organization?.id ?? null, kept);
     const ofText = await textWarnings(accepted, deps);
     return keptOutcome(obtained.kept, { ...form, tier }, { deps, usedQu, ofText });
@@ -283,7 +283,7 @@ async function query(
     })
     .catch(onRejected);
   const facts: SqlAnswerFacts = { ...form, tier, sql: withOwnNames(accepted.text), warnings, meta };
-  return outcomeOf(result, facts, unitsFor(result.engineMs, budget));
+  return outcomeOf(result, facts, unitsFor(result, budget));
 }
 
 /** Runs as a job, and is answered with its result where that is there in time. */

@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox';
+import { MEMORY_SHARES } from '../../../clickhouse/guest/memory.ts';
 import { OWN_DATABASE, withOwnNames } from '../../../core/domain/own-table.ts';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
@@ -30,6 +31,8 @@ const NOT_ASKED: Estimate = {
   bytes: null,
   rowsJoined: 0,
   rowsJoinedMax: 0,
+  rowsCrossed: 0,
+  heldShares: 0,
   withoutKey: [],
   withoutTime: [],
 };
@@ -58,7 +61,7 @@ export function explainAnswer(facts: {
       rows_to_read: rows,
       bytes_to_read: estimate.bytes,
       rows_joined_max: rows === null ? null : Math.ceil(Math.min(rowsJoinedMax, Number.MAX_SAFE_INTEGER)),
-      qu_min: unitsOf(rows, ROWS_PER_SECOND.best, budget),
+      qu_min: unitsOf(leastRows(accepted, estimate), ROWS_PER_SECOND.best, budget),
       qu_max: rows === null ? budget.maxQu : unitsOf(rows + rowsJoinedMax, ROWS_PER_SECOND.worst, budget),
     },
     tier: tier.tier,
@@ -66,6 +69,15 @@ export function explainAnswer(facts: {
     meta,
     warnings: warningsOf(facts, advised, worstMs),
   };
+}
+
+/** Rows that a join without a condition makes take less time than rows that are read. */
+const ROWS_CROSSED_PER_READ = 10;
+
+/** A condition or a limit may leave none of the rows that a product has. */
+function leastRows({ text }: Accepted, { rows, rowsCrossed }: Estimate): number | null {
+  if (rows === null || /\b(WHERE|ON|LIMIT)\b/.test(text)) return rows;
+  return rows + rowsCrossed / ROWS_CROSSED_PER_READ;
 }
 
 function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlBudget): number {
@@ -96,6 +108,7 @@ function warningsOf(
       (estimate.rows ?? 0) >= IDS_FROM_ROWS &&
       corrected('ids_are_faster', rewrites.ids),
     rewrites.limit !== null && (estimate.rows ?? 0) > rowsMax && corrected('no_limit', rewrites.limit),
+    estimate.heldShares > MEMORY_SHARES[tier.tier] && sqlWarning({ code: 'may_exceed_memory' }),
     isTierTooSmall && sqlWarning({ code: 'tier_too_small' }),
     isBudgetTooSmall && !isTierTooSmall && sqlWarning({ code: 'budget_too_small' }),
   ];

@@ -120,7 +120,7 @@ export function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
-      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, buyer.budget) }),
+      ...(error.chargedMs === null ? {} : { usedQu: unitsFor({ chargedMs: error.chargedMs }, buyer.budget) }),
       cause: error,
     });
   return asNotJudged(error);
@@ -129,6 +129,9 @@ export function asFailureOf(error: unknown, buyer: Buyer): never {
 function writtenAgainIn({ cause }: QueryFailed): Failure | undefined {
   return cause instanceof EngineError ? writtenAgain(cause) : undefined;
 }
+
+/** A query whose memory did not suffice costs this, however long it ran: no caller can know it before. */
+const MEMORY_FAILURE_QU = 1;
 
 function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
   const { reason, hint, near, meant, suggestedSql, figures } = error;
@@ -146,7 +149,7 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
       ...(suggestedSql === undefined ? {} : { suggestedSql }),
       ...edits,
     },
-    ...(ran ? { usedQu: unitsFor(figures.engineMs, budget) } : {}),
+    ...(ran ? { usedQu: reason === 'memory' ? MEMORY_FAILURE_QU : unitsFor(figures, budget) } : {}),
     cause: error,
   });
 }

@@ -103,7 +103,7 @@ async function runQuery(
       control.signal,
     );
     progress.report(obtained.kept.rowsRead, obtained.kept.engineMs);
-    const ownQu = unitsFor(obtained.kept.engineMs, buyer.budget);
+    const ownQu = unitsFor(obtained.kept, buyer.budget);
     const { id: resultId, rows } = obtained.kept;
     return { resultId, rows, usedQu: await unitsForKept(obtained, ownQu, organizationId, kept) };
   } finally {

@@ -120,6 +120,7 @@ const LimitsShape = Type.Object(
           timeout_seconds: CountShape,
           max_qu: CountShape,
           requests_per_minute: CountShape,
+          disk_bytes: CountShape,
         },
         { title: 'SqlTierLimits' },
       ),
@@ -155,11 +156,12 @@ const LIMITS: Static<typeof LimitsShape> = {
   answer_bytes: JSON_BYTES_MAX,
   stream_bytes: STREAMED_BYTES_MAX,
   seconds_per_qu: SQL_SECONDS_PER_QU,
-  tiers: SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => ({
+  tiers: SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute, diskBytes }) => ({
     tier,
     timeout_seconds: timeoutSeconds,
     max_qu: maxQu,
     requests_per_minute: requestsPerMinute,
+    disk_bytes: diskBytes,
   })),
   formats: SQL_FORMATS.map((format) => ({
     format,

@@ -37,6 +37,8 @@ export const SQL_WARNINGS = {
   estimate_unavailable: 'The engine did not estimate in time.',
   estimate_needs_key:
     'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
+  may_exceed_memory:
+    'An operator that cannot go on disk may hold more than the memory of the query: DISTINCT, an aggregate that keeps every value, a window over all rows, or a join without an equal column.',
   tier_too_small: 'The query may need more time than its tier has.',
   budget_too_small: 'The query may need more time than its `max_qu` pays for.',
   ...WARNINGS,
@@ -184,7 +186,7 @@ const { chain, as_of, snapshot, freshness } = META_EXAMPLE;
 export const SQL_EXAMPLE: Static<typeof SqlResultShape> = {
   columns: [
     { name: 'payee', type: 'String' },
-    { name: 'usd', type: 'Decimal(38, 6)' },
+    { name: 'usd', type: 'Nullable(Decimal(38, 6))' },
   ],
   rows: [{ payee: '0x4020615294c913f045dc10f0a5cdebd86c280001', usd: '1284.03' }],
   row_count: 1,

@@ -43,8 +43,23 @@ export async function readElsewhere(
   query: ElsewhereQuery,
   coverageOfAll: () => Promise<RollupCoverage>,
 ): Promise<readonly Elsewhere[] | null> {
-  if (query.chain === undefined) return null;
-  if (query.chains.length === 1) return [];
+  const { chain: left, chains, ...scope } = query;
+  if (left === undefined) return null;
+  return chains.length === 1 ? [] : readByChain(reader, { ...scope, chain: undefined, left }, coverageOfAll);
+}
+
+interface ByChainQuery extends WalletScope {
+  readonly role: JudgedRole;
+  /** The chain that is not wanted; null: all are. */
+  readonly left: Chain | null;
+}
+
+/** What the wallet did in the role on each chain, the most settlements first. */
+export async function readByChain(
+  reader: Reader,
+  query: ByChainQuery,
+  coverageOfAll: () => Promise<RollupCoverage>,
+): Promise<readonly Elsewhere[]> {
   const rows = await askWallet(reader, query, {
     rows: [statement(query, EVERYTHING_OPEN)],
     sums: async () => statement(query, await coverageOfAll()),
@@ -52,9 +67,8 @@ export async function readElsewhere(
   return rows.map(decodeElsewhere);
 }
 
-function statement({ chain, role, ...scope }: ElsewhereQuery, coverage: RollupCoverage): Statement {
-  const everywhere = { ...scope, chain: undefined };
-  const others = sql`chain != ${text(chain ?? '')}`;
+function statement({ left, role, ...everywhere }: ByChainQuery, coverage: RollupCoverage): Statement {
+  const others = sql`chain != ${text(left ?? '')}`;
   const parts = [
     sql`SELECT chain, count() AS n, sum(toDecimal128(amount_usd, 6)) AS usd, max(block_time) AS last
       ${fromWalletRows(everywhere, allOf([sql`role = ${text(role)}`, others, openRows(coverage)]))} GROUP BY chain`,

@@ -20,6 +20,7 @@ import { readLastSettled } from '../settlements/feed.ts';
 import { dateText, timeText, timeTextOrNull } from '../shapes.ts';
 import { type Elsewhere, elsewhereAnswer, readElsewhere } from './elsewhere.ts';
 import { inWindowAnswer, readInWindow } from './in-window.ts';
+import { type LinkedWallet, linkedAnswer, readLinked } from './linked.ts';
 import {
   lookUpLists,
   NO_AGENTS,
@@ -44,6 +45,7 @@ import {
   type ProfileBounds,
   readProfile,
 } from './read-profile.ts';
+import type { WalletScope } from './scope.ts';
 import { coverageFor, figuresWindowParam, spanOf, windowEnd } from './window.ts';
 
 export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
@@ -89,7 +91,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   };
   const [profile, listed, channels, directory, figures, elsewhere] = await Promise.all([
     readProfile({ reader, rollups, lists }, { wallet, role, chain, final, asOf, nowSeconds, bounds }),
-    readListed(reader, lists, { wallet, chain }),
+    readListed(deps, lists, { wallet, chain, role, final, wholeRowsReadMax: bounds.wholeRowsReadMax }),
     lists.read(['channels'], null, () => readWalletChannels(reader, { wallet, chain, final })),
     asOf === undefined ? index.names.of([wallet]) : NO_NAMES,
     window === undefined ? null : inWindow(window),
@@ -99,7 +101,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
       () => coverageFor(deps, { chain: undefined, final }),
     ),
   ]);
-  const { entities, agents, lastSettled } = listed;
+  const { entities, agents, lastSettled, linked } = listed;
   const named = directory.walletName(wallet, chain === undefined ? chains : [chain]);
   return {
     wallet,
@@ -115,6 +117,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
     ...(figures === null ? {} : { in_window: inWindowAnswer(figures, role) }),
     data_quality: qualityAnswer(profile, role, { chain, elsewhere }),
     ...elsewhereAnswer(elsewhere),
+    ...(asOf === undefined ? { linked_wallets: linked } : {}),
     meta: metaAnswer({ chain, chains, statuses, nowMs, finality, ...meta }),
   };
 }
@@ -127,15 +130,17 @@ const LEFT_OUT = [
   'erc8004_agents',
   'erc8004_agents_total',
   'channels',
+  'linked_wallets',
   VERDICT_LEFT_OUT,
 ];
 const NO_LISTS: WalletLists = { read: (_lists, nothing) => Promise.resolve(nothing) };
 
 async function readListed(
-  reader: ProfileDeps['reader'],
+  deps: ProfileDeps,
   lists: WalletLists,
-  scope: { readonly wallet: Address; readonly chain: Chain | undefined },
+  scope: WalletScope & { readonly role: JudgedRole },
 ) {
+  const { reader } = deps;
   const [entities, agents, lastSettled] = await Promise.all([
     lists.read<WalletEntity[]>(['offers', 'payees', 'relayers'], [], () => readWalletEntities(reader, scope)),
     lists.read(['agents'], NO_AGENTS, () => readWalletAgents(reader, scope)),
@@ -143,7 +148,13 @@ async function readListed(
       readLastSettled(reader, [scope.wallet]),
     ),
   ]);
-  return { entities, agents, lastSettled };
+  const found = await lists.read<readonly LinkedWallet[]>(['agents', 'offers', 'payees'], [], () =>
+    readLinked(reader, scope.wallet, { entities, agents: agents.shown }),
+  );
+  const linked = await linkedAnswer(reader, found, scope, () =>
+    coverageFor(deps, { chain: undefined, final: scope.final }),
+  );
+  return { entities, agents, lastSettled, linked };
 }
 
 function coverageAnswer(
@@ -276,7 +287,7 @@ export const getMerchant = defineOperation({
     summary: 'What a wallet received, and how far to trust the figures',
     description:
       'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Over every indexed chain; with `chain` of that one alone, and `elsewhere` says what the others have. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
-    tool: 'One wallet as a payee: exact totals by chain and day, the proven share, the sum without self-payments, and signals of wash trading.',
+    tool: 'One wallet as a payee: totals by chain and day, the proven share, the sum without self-payments, signals of wash trading.',
     example: PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed, load: 'summary' },
@@ -304,7 +315,7 @@ export const getAgent = defineOperation({
     summary: 'What a wallet paid, and how far to trust the figures',
     description:
       'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
-    tool: 'One wallet as a payer: the profile of get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
+    tool: 'One wallet as a payer: as get_merchant, judged by the wallets that it pays, with its ERC-8004 agents.',
     example: AGENT_PROFILE_EXAMPLE,
   },
   money: { price: PRICES.keyed },

@@ -38,8 +38,9 @@ async function readLists(reader: Reader, wallet: Address): Promise<ReadonlySet<s
   const { rows } = await ask(reader, 'wallets', {
     name: 'wallet-lists',
     maxSeconds: MAX_SECONDS,
-    maxRows: LISTS.length,
+    maxRows: LISTS.length + 1,
     sql: sql`(SELECT 'agents' AS list FROM agent_wallets WHERE wallet = ${address} LIMIT 1)
+      UNION ALL (SELECT 'agents' FROM agent_claims WHERE wallet = ${address} LIMIT 1)
       UNION ALL (SELECT 'channels' FROM channel_rows WHERE ${partyIs({ wallet, role: 'any' })} LIMIT 1)
       UNION ALL (SELECT 'offers' FROM endpoint_offers WHERE pay_to = ${text(wallet)} LIMIT 1)
       UNION ALL (SELECT 'payees' FROM catalogued_payees WHERE address = ${address} LIMIT 1)
@@ -107,11 +108,11 @@ function decodeEntity(row: readonly unknown[]): WalletEntity {
     : { kind: kind === 'payee' ? kind : 'endpoint', ...common, resource: about ?? '' };
 }
 
-/** The agents that pay and are paid with a wallet. */
+/** The agents that pay and are paid with a wallet, and those whose card alone names it. */
 export interface WalletAgents {
-  /** The most recently rated first, then by chain and the lowest id. */
+  /** The most recently rated first, then by chain and the lowest id; those that only name it come last. */
   readonly shown: readonly AgentRow[];
-  /** Counted among the first `WALLET_AGENTS_COUNTED_MAX` that ever had the wallet. */
+  /** Those that use it. Counted among the first `WALLET_AGENTS_COUNTED_MAX` that ever had the wallet. */
   readonly total: number;
 }
 
@@ -122,26 +123,37 @@ export const WALLET_AGENTS_SHOWN_MAX = 20;
 /** A wallet can register agents for as long as it pays for blocks: the first by chain and id are looked at. */
 export const WALLET_AGENTS_COUNTED_MAX = 10_000;
 
-/** An agent that had the wallet once is in agent_wallets for good, so `agents` is asked whether it still has it. */
+/** Agents that name a wallet which are looked at: anybody may name any. */
+const CLAIMS_MAX = 100;
+
+/** An agent that had or named the wallet once is in these tables for good, so `agents` is asked whether it still does. */
 export async function readWalletAgents(
   reader: Reader,
   { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },
 ): Promise<WalletAgents> {
   const isWallet = sql`wallet = ${addressBytes(wallet)}`;
+  const named = wallet.startsWith('0x') ? sql`positionCaseInsensitive` : sql`position`;
+  const isNamed = sql`${named}(services, ${text(`:${wallet}"`)}) > 0`;
+  const isKey = allOf([isWallet, ...onChain(chain)]);
   const { rows } = await ask(reader, AGENTS_RESOURCE, {
     name: 'wallet-agents',
     maxSeconds: MAX_SECONDS,
     maxRows: WALLET_AGENTS_SHOWN_MAX,
-    sql: sql`SELECT chain, toString(agent_id), count() OVER () FROM (
-        SELECT chain, agent_id, wallet, last_feedback_at, del FROM agents FINAL WHERE (chain, agent_id) IN (
-          SELECT chain, agent_id FROM agent_wallets WHERE ${allOf([isWallet, ...onChain(chain)])}
-          ORDER BY wallet, chain, agent_id LIMIT 1 BY wallet, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_COUNTED_MAX)}))
-      WHERE del = 0 AND ${isWallet}
-      ORDER BY last_feedback_at DESC, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_SHOWN_MAX)}`,
+    sql: sql`SELECT chain, toString(agent_id), countIf(${isWallet}) OVER () FROM (
+        SELECT chain, agent_id, wallet, services, last_feedback_at, del FROM agents FINAL WHERE (chain, agent_id) IN (
+          SELECT chain, agent_id FROM (SELECT chain, agent_id FROM agent_wallets WHERE ${isKey}
+            ORDER BY wallet, chain, agent_id LIMIT 1 BY wallet, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_COUNTED_MAX)})
+          UNION ALL SELECT chain, agent_id FROM (SELECT chain, agent_id FROM agent_claims WHERE ${isKey}
+            ORDER BY wallet, chain, agent_id LIMIT 1 BY wallet, chain, agent_id LIMIT ${uint32(CLAIMS_MAX)})))
+      WHERE del = 0 AND (${isWallet} OR ${isNamed})
+      ORDER BY ${isWallet} DESC, last_feedback_at DESC, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_SHOWN_MAX)}`,
   });
   // Chains are written by ingest from `Chain` values only.
   const keys = rows.map((row) => ({ chain: textField(row[0]) as Chain, agentId: bigintField(row[1]) }));
-  const found = await readAgents(reader, keys, { conditions: [isWallet], limit: keys.length });
+  const found = await readAgents(reader, keys, {
+    conditions: [sql`(${isWallet} OR ${isNamed})`],
+    limit: keys.length,
+  });
   const byKey = new Map(found.map((row) => [`${row.chain} ${row.agentId}`, row]));
   return {
     shown: keys.flatMap((key) => byKey.get(`${key.chain} ${key.agentId}`) ?? []),

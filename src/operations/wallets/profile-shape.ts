@@ -17,6 +17,7 @@ import {
 } from '../shapes.ts';
 import { ElsewhereShape } from './elsewhere.ts';
 import { inWindowShape } from './in-window.ts';
+import { LinkedShape } from './linked.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
 /** The answer of /merchants/{address} and /agents/{wallet}. */
@@ -159,7 +160,7 @@ export const ProfileShape = Type.Object(
     entities: Type.Array(EntityShape, { description: 'What the catalogues know of the address, per chain.' }),
     erc8004_agents: Type.Array(AgentShape, {
       maxItems: WALLET_AGENTS_SHOWN_MAX,
-      description: `ERC-8004 agents that pay and are paid with this address now, on the chain served, the most recently rated first; at most ${WALLET_AGENTS_SHOWN_MAX}. Agents that it owns and that use another wallet are on \`/agents?owner=\`. \`finality\` does not filter them.`,
+      description: `ERC-8004 agents that pay and are paid with this address now, on the chain served, the most recently rated first, then those whose card alone names it (their \`wallet\` is another); at most ${WALLET_AGENTS_SHOWN_MAX}. Agents that it owns and that use another wallet are on \`/agents?owner=\`. \`finality\` does not filter them.`,
     }),
     erc8004_agents_total: {
       ...CountShape,
@@ -170,6 +171,7 @@ export const ProfileShape = Type.Object(
     in_window: Type.Optional(inWindowShape(DailyFlowsShape)),
     data_quality: DataQualityShape,
     elsewhere: Type.Optional(ElsewhereShape),
+    linked_wallets: Type.Optional(LinkedShape),
     meta: MetaShape,
   },
   { title: 'Profile' },
@@ -218,6 +220,17 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
     daily_window: { since: '2026-10-22', until: '2026-11-20' },
     basis: { totals: 'exact', distinct_counterparties: 'exact', signals: 'all_settlements', finality: 'any' },
   },
+  linked_wallets: [
+    {
+      chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+      wallet: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU',
+      basis: 'listing',
+      by: 'https://weather.example/now',
+      settlement_count: 64,
+      usd: 0.64,
+      last_seen: '2026-11-20T09:14:12Z',
+    },
+  ],
   channels: {
     as_payer: { channel_count: 0, open_count: 0, balance_usd: 0, paid_usd: 0 },
     as_payee: { channel_count: 3, open_count: 1, balance_usd: 3.76, paid_usd: 1.24 },
@@ -258,6 +271,7 @@ export const AGENT_PROFILE_EXAMPLE: ProfileAnswer = {
   name: null,
   name_source: null,
   role: 'payer',
+  linked_wallets: [],
   entities: [],
   erc8004_agents: [],
   erc8004_agents_total: 0,

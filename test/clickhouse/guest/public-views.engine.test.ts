@@ -5,11 +5,13 @@ import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, EVIDENCE_TIERS } from '../../../core/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
+import { channelMoves } from '../../kit/channel-rows.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
 import { IS_PUSH } from '../../kit/lengths.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import {
   BASE,
+  hash,
   insertSettlements,
   NOON,
   POLYGON,
@@ -113,6 +115,35 @@ test('settlements and wallet_settlements show each live row once, in words', asy
       .flatMap(({ payer, payee }) => [[payer, 'payer', payee].join(), [payee, 'payee', payer].join()])
       .sort(),
   );
+});
+
+test('a row of a token without a dollar value has NULL, which sums leave out, and days count it without dollars', async () => {
+  const payer = wallet(1);
+  const euro = { payer, amountUsdMicros: 0n, usdKnown: false };
+  const dollar = { payer, amountUsdMicros: 1_500_000n };
+  await insertSettlements(engine.writer, [
+    settlement({ ...dollar, blockNumber: 1 }),
+    settlement({ ...euro, blockNumber: 2 }),
+    ...channelMoves(hash(7), [{ ...euro, kind: 'deposit', amount: 9n }]),
+    ...channelMoves(hash(8), [{ ...dollar, kind: 'deposit', amount: 9n }]),
+  ]);
+  const paid = "kind = 'payment' AND payer = ";
+  const sums = 'count(), sum(amount_usd), countIf(amount_usd IS NULL)';
+  expect(await asGuest(`SELECT ${sums} FROM settlements WHERE ${paid}'${payer}'`)).toEqual([
+    ['2', '1.5', '1'],
+  ]);
+  expect(
+    await asGuest(`SELECT ${sums} FROM wallet_settlements WHERE kind = 'payment' AND wallet = '${payer}'`),
+  ).toEqual([['2', '1.5', '1']]);
+  expect(await asGuest(`SELECT sum(amount_usd) FROM settlements WHERE ${paid}'0x'`)).toEqual([[null]]);
+  await rollUp(engine.writer);
+  const days = await asGuest(`SELECT settlement_count, settled_usd FROM payer_days WHERE payer = '${payer}'`);
+  expect(days).toEqual([['2', '1.5']]);
+  const channels = 'SELECT channel, deposited_usd, paid_usd, balance_usd FROM channels ORDER BY channel';
+  expect(await asGuest(channels)).toEqual([
+    [hash(7), null, null, null],
+    [hash(8), '1.5', '0', '1.5'],
+  ]);
 });
 
 describe('the day tables', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { columnWords, isMoney, isSummable } from '../../../console/chart/columns.ts';
 import { figuresOf } from '../../../console/chart/figures.ts';
 
-const MONEY = 'Decimal(38, 6)';
+const MONEY = 'Nullable(Decimal(38, 6))';
 
 describe('a number card', () => {
   it('has the value, the value before and the change as a share', () => {

@@ -163,7 +163,7 @@ test('payments need a payee and a token that can carry the prices, each once', (
   expect(problems({ accept: [{ chain: 'bse', payTo }] })).toContain('payment.accept.0.chain: unknown chain');
   expect(problems({ accept: [{ chain: 'base', payTo: payTo.replace('B', 'b') }] })).toContain('checksum');
   expect(problems({ accept: [{ chain: 'base', payTo, asset: payTo }] })).toContain(
-    'not a dollar token with EIP-3009 that we know',
+    'not a dollar token that we know on that chain',
   );
   const twice = { chain: 'base', payTo };
   expect(problems({ accept: [twice, twice] })).toContain('named twice');
@@ -277,7 +277,7 @@ test('Solana is a chain like any other: by its name, with URLs of its own, and m
   expect(mainnet).toMatchObject({
     chain: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
     rpcUrls: ['https://one.example'],
-    portal: null,
+    portal: { dataset: 'solana-mainnet' },
   });
   expect(mainnet?.tokens.map(({ symbol, paidBy }) => `${symbol} ${paidBy}`)).toEqual([
     'USDC spl-token',

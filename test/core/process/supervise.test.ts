@@ -128,6 +128,18 @@ test('asking a child whether it is alive leaves nothing behind, however often', 
   expect(promises() - before).toBeLessThan(100);
 });
 
+test('a running child hears the lines that it is told, and an ended one none', async () => {
+  const linesFile = join(directory, 'lines');
+  child = await superviseChild(options({ linesFile }));
+  for (const line of ['one', 'another']) child.tell(line);
+  await waitUntil(
+    'the child has heard both',
+    () => existsSync(linesFile) && readFileSync(linesFile, 'utf8') === 'one\nanother',
+  );
+  await child.stop();
+  child.tell('too late');
+});
+
 describe('stop', () => {
   test('ends the child for good', async () => {
     child = await superviseChild(options());

@@ -61,7 +61,7 @@ describe('the market on Solana', () => {
   });
 
   test('what goes on has purchases that the local facilitator settles, and forks lose none of them', async () => {
-    const live = createSolanaLive(market, facilitator.url);
+    const live = createSolanaLive(market, [() => market.buy(facilitator.url)]);
     for (let step = 1; step <= STEPS; step++) {
       await live.step();
       // A purchase under way keeps forks away, and the other way round.

@@ -2,42 +2,23 @@ import type { PaymentRequirements } from '@x402/core/types';
 import { toClientSvmSigner } from '@x402/svm';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../../../core/process/free-port.ts';
-import { walletOf } from '../../../demo/chain/sender.ts';
-import { type Facilitator, startFacilitator } from '../../../demo/facilitator.ts';
+import type { Facilitator } from '../../../demo/facilitator.ts';
 import { readSolanaNaively } from '../../../demo/solana/naive-reader.ts';
 import { caip2Of } from '../../../demo/solana/programs.ts';
-import { solanaSecret } from '../../../demo/solana/wallets.ts';
-import { watchedLog } from '../../kit/secrets-watch.ts';
-import { type SolanaWorld, startSolanaWorld } from '../../kit/solana-world.ts';
+import { type SolanaLaneWorld, startSolanaLane } from '../../kit/solana-lane.ts';
+import type { SolanaWorld } from '../../kit/solana-world.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
-const BLOCK_EVERY_MS = 100;
-
 describe('x402 on a local Solana', () => {
+  let lane: SolanaLaneWorld;
   let world: SolanaWorld;
   let facilitator: Facilitator;
 
   beforeAll(async () => {
-    world = await startSolanaWorld({ blockEveryMs: BLOCK_EVERY_MS });
-    facilitator = await startFacilitator({
-      // No EVM chain is asked for anything here.
-      rpcUrl: `http://127.0.0.1:${await freePort()}`,
-      chainId: 84_532,
-      privateKey: walletOf('a relayer without a chain').privateKey,
-      builderCode: 'none',
-      solana: {
-        rpcUrl: world.node.url,
-        network: caip2Of(world.node.network),
-        secret: Buffer.from(solanaSecret('facilitator')).toString('hex'),
-      },
-      log: watchedLog('facilitator-process'),
-    });
+    lane = await startSolanaLane();
+    ({ solana: world, facilitator } = lane);
   });
-  afterAll(async () => {
-    await facilitator?.stop();
-    await world?.stop();
-  });
+  afterAll(() => lane?.stop());
 
   const requirements = (amount: string): PaymentRequirements => ({
     scheme: 'exact',

@@ -355,17 +355,6 @@ test.each([
   ['not_http', 7],
   ['other_origin', listedItem('https://b.example/')],
   ['no_offer', { ...listedItem('https://a.example/'), accepts: [] }],
-  ...[
-    { intent: 'session', method: 'tempo', amount: '500' },
-    { offers: [{ intent: 'session', method: 'tempo', amount: '500' }] },
-    {
-      price: { mode: 'fixed', amount: '0.01' },
-      protocols: [{ mpp: { method: 'tempo', intent: 'session' } }],
-    },
-  ].map(
-    (info) =>
-      ['mpp_offer', { ...listedItem('https://a.example/'), accepts: [], 'x-payment-info': info }] as const,
-  ),
   [
     'no_offer',
     {
@@ -378,4 +367,56 @@ test.each([
   const facts = { ...FACTS, origin: 'https://a.example' };
   expect(readItem(item, facts)).toEqual([]);
   expect(unreadReason(item, facts)).toBe(reason);
+});
+
+const TEMPO = { network: 'tempo', chain: null, payTo: '', itemPayTos: [], priceUsdMicros: null, asset: '' };
+
+test.each([
+  [
+    { intent: 'session', method: 'tempo', amount: '500', currency: '0x20c0' },
+    [{ ...TEMPO, scheme: 'session', amount: 500n, asset: '0x20c0', unobserved: 'settles_off_chain' }],
+  ],
+  [
+    {
+      offers: [
+        { intent: 'charge', method: 'tempo', amount: null },
+        { intent: 'charge', method: 'stripe', amount: '8', currency: 'usd' },
+        { intent: 'Charge it', method: 'stripe', amount: '8' },
+        { intent: 'charge', method: 'https://pay.example' },
+      ],
+    },
+    [
+      { ...TEMPO, scheme: 'charge', amount: null, unobserved: 'payee_not_published' },
+      {
+        network: 'stripe',
+        asset: 'usd',
+        amount: 8n,
+        priceUsdMicros: 80_000n,
+        unobserved: 'payee_not_published',
+      },
+    ],
+  ],
+  [
+    { price: { amount: '0.01', currency: 'USD' }, protocols: [{ x402: {} }, { mpp: { method: 'tempo' } }] },
+    [
+      {
+        ...TEMPO,
+        scheme: 'charge',
+        amount: null,
+        priceUsdMicros: 10_000n,
+        unobserved: 'payee_not_published',
+      },
+    ],
+  ],
+])('%j without accepts is an offer whose payments cannot be observed', (info, offers) => {
+  const item = { ...listedItem('https://a.example/'), accepts: [], 'x-payment-info': info };
+  expect(readItem(item, FACTS)).toMatchObject(offers);
+});
+
+test('offers of the Machine Payments Protocol beside one of x402 are left out', () => {
+  const item = {
+    ...listedItem('https://a.example/'),
+    'x-payment-info': { intent: 'charge', method: 'tempo' },
+  };
+  expect(readItem(item, FACTS)).toEqual(readItem(listedItem('https://a.example/'), FACTS));
 });

@@ -45,6 +45,7 @@ const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
   scheme: 'exact',
   channel: NO_CHANNEL,
   feeAmount: 0n,
+  memo: '',
   marker: 'authorization',
   directCall: true,
   relayedByPayer: false,

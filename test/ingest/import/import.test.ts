@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { loadConfig } from '../../../core/config/load.ts';
+import { createLog } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
+import { importFiles } from '../../../ingest/import/command.ts';
 import { findFiles, type ImportFile, rangeInName } from '../../../ingest/import/files.ts';
 import { readParquetFooter } from '../../../ingest/import/footer.ts';
 import { createImportProgress } from '../../../ingest/import/options.ts';
@@ -209,6 +212,21 @@ test('patterns match inside one name, or any directories, and find each file onc
   expect(await find('**/*.parquet', '1.parquet')).toEqual(['1.parquet', 'a/2.parquet', 'a/b/3.parquet']);
   expect(await find('?/2.parquet')).toEqual(['a/2.parquet']);
   expect(await find('none/*.parquet')).toEqual([]);
+});
+
+test('a chain of Solana is refused before an engine is started: files hold logs', async () => {
+  const importing = importFiles(
+    {
+      config: loadConfig({ env: { CHAINS: 'solana' } }),
+      openEngine: () => Promise.reject(new Error('not asked')),
+      log: createLog('silent', 'test'),
+      signal: new AbortController().signal,
+      isTerminal: false,
+      say: () => undefined,
+    },
+    { parquet: ['*.parquet'] },
+  );
+  await expect(importing).rejects.toThrow('files hold logs, which solana has none of');
 });
 
 test('progress tells percent, rate and the time that is left', () => {

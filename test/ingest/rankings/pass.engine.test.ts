@@ -150,6 +150,33 @@ describe('a pass', () => {
   });
 });
 
+describe('a ranking that is published stays', () => {
+  test.for([
+    ['while less than a hundredth of its window is new', true, 1, 59, 'current'],
+    ['until a hundredth of its window is new', true, 2, 59, 'done'],
+    ['where nobody reads it, while less than a quarter of its window is new', false, 25, 59, 'current'],
+    ['where nobody reads it, until a quarter of its window is new', false, 26, 59, 'done'],
+    ['where nobody reads it, until its window has moved by a minute of a day', false, 0, 60, 'done'],
+  ] as const)('%s', async ([, isRead, more, seconds, outcome]) => {
+    const clock = testClock();
+    const passes = { writer: engine.writer, chains: [BASE], log: testLog, clock, isRead: () => isRead };
+    const [day] = rankingPasses(passes);
+    const run = () => day?.run(new AbortController().signal);
+    await insertSettlements(
+      engine.writer,
+      Array.from({ length: 101 }, () => payment(C, 1)),
+    );
+    expect(await run()).toBe('done');
+    if (more > 0)
+      await insertSettlements(
+        engine.writer,
+        Array.from({ length: more }, () => payment(A, 1)),
+      );
+    clock.advanceSeconds(seconds);
+    expect(await run()).toBe(outcome);
+  });
+});
+
 /** As the worker does. */
 function repeat(writer: Writer, signal: AbortSignal): Promise<void> {
   const deps = { writer, chains: [BASE], log: testLog, clock: testClock() };

@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
+import { CONSTANTS_QUERY, readConstants } from '../../../clickhouse/guest/views/current.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { ensureWalletIdKey } from '../../../clickhouse/tables/wallet-ids.ts';
+import type { TableConstants } from '../../../core/domain/table-constants.ts';
 import type { Log } from '../../../core/log.ts';
 import { createMonthCopies, type PlainMonthLimits } from '../../../ingest/rollup/plain-months.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -48,17 +52,36 @@ function row(at: number, blockTime: number): Settlement {
     blockTime,
     payer: wallet(at),
     facilitator: at % 2 === 0 ? 'coinbase' : '',
+    usdKnown: at !== 2,
   });
 }
 
 const COLUMNS =
   'chain, block_number, block_time, tx_hash, log_index, payer, payee, asset, relayer, facilitator';
 
-async function seen(): Promise<unknown> {
-  const text = `SELECT ${COLUMNS}, amount, amount_usd, evidence_method, evidence_tier, evidence_probability, is_self_payment, payer_id, payee_id
+const SEEN = `SELECT ${COLUMNS}, amount, amount_usd, evidence_method, evidence_tier, evidence_probability, is_self_payment, payer_id, payee_id, finality
     FROM settlements ORDER BY block_number`;
-  return engine.guest.explain({ name: 'seen', text, maxSeconds: 10 });
+
+/** What the public view shows, and a statement that brings its constants along. */
+async function seen(): Promise<unknown> {
+  const rows = await engine.guest.explain({ name: 'seen', text: SEEN, maxSeconds: 10 });
+  expect(await seenWith(await constantsNow())).toEqual(rows);
+  return rows;
 }
+
+async function constantsNow(): Promise<TableConstants> {
+  const statement = { name: 'constants', sql: CONSTANTS_QUERY, maxSeconds: 10, maxRows: 1 };
+  return readConstants((await engine.writer.rows(statement)).rows[0] ?? []);
+}
+
+async function seenWith(constants: TableConstants): Promise<unknown> {
+  const asked = { name: 'seen', text: SEEN, queryId: randomUUID(), format: 'JSONCompactEachRow', constants };
+  const { body } = await engine.guest.query({ ...asked, maxRows: 1_000, maxSeconds: 10 }, NEVER);
+  const lines = (await readText(body)).trimEnd().split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+const NEVER = new AbortController().signal;
 
 async function ask(text: string): Promise<unknown> {
   const { rows } = await engine.writer.rows({
@@ -235,5 +258,42 @@ describe('ids of wallets', () => {
       maxSeconds: 10,
       sql: trustedText(`INSERT INTO wallet_id_keys SELECT ${[made, ...halves].join()}`),
     });
+  });
+});
+
+describe('constants that a statement brings along', () => {
+  test('show rows of hours that had none when the constants were read, and copies of then until they are read again', async () => {
+    await write(HISTORY);
+    await copyAll();
+    const before = await constantsNow();
+    const then = (await seen()) as unknown[];
+    // An hour within a copy, and one of a month without rows.
+    await write([row(5, OCTOBER + 3_600), row(6, Date.UTC(2026, 7, 3) / 1_000)]);
+    expect(((await seenWith(before)) as unknown[]).length).toBe(then.length + 1);
+    expect(((await seen()) as unknown[]).length).toBe(then.length + 2);
+  });
+
+  test('say what is final', async () => {
+    await write(HISTORY);
+    await copyAll();
+    await write([row(5, NOVEMBER + 7_200)]);
+    expect(
+      (await seenWith({
+        ...(await constantsNow()),
+        finalBlocks: [{ chain: 'eip155:8453', block: '3' }],
+      })) as unknown[][],
+    ).toMatchObject(
+      Array.from({ length: 5 }, (_, at) => expect.arrayContaining([at < 3 ? 'finalized' : 'head'])),
+    );
+  });
+
+  test('of a chain with another name than CAIP-2 allows are left out', () => {
+    const finals = [
+      ['eip155:8453', '7'],
+      ["x') OR 1 --", '9'],
+      ['<a=1>', '1'],
+    ];
+    expect(readConstants([[], finals]).finalBlocks).toEqual([{ chain: 'eip155:8453', block: '7' }]);
+    expect(() => readConstants([[['1', '2', '1 OR 1']], []])).toThrow(SyntaxError);
   });
 });

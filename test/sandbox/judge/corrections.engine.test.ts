@@ -40,12 +40,12 @@ const CORRECTED: readonly (readonly [string, string])[] = [
     `SELECT count() FROM settlements WHERE payer = '${ADDRESS.toLowerCase()}'`,
   ],
   [
-    'SELECT lag(amount_usd + 1) OVER (ORDER BY block_time), lag(block_time, 2) OVER (ORDER BY block_time) FROM settlements',
-    'SELECT lag(toNullable(amount_usd + 1)) OVER (ORDER BY block_time), lag(toNullable(block_time), 2) OVER (ORDER BY block_time) FROM settlements',
+    'SELECT lag(log_index + 1) OVER (ORDER BY block_time), lag(block_time, 2) OVER (ORDER BY block_time) FROM settlements',
+    'SELECT lag(toNullable(log_index + 1)) OVER (ORDER BY block_time), lag(toNullable(block_time), 2) OVER (ORDER BY block_time) FROM settlements',
   ],
   [
-    "SELECT max(block_time), min(amount_usd), MAX(amount_usd) FROM settlements WHERE payer = ''",
-    "SELECT maxOrNull(block_time), minOrNull(amount_usd), maxOrNull(amount_usd) FROM settlements WHERE payer = ''",
+    "SELECT max(block_time), min(amount), MAX(amount) FROM settlements WHERE payer = ''",
+    "SELECT maxOrNull(block_time), minOrNull(amount), maxOrNull(amount) FROM settlements WHERE payer = ''",
   ],
   [
     'SELECT toDate(block_time) AS block_time, count() FROM settlements GROUP BY block_time -- days',

@@ -51,10 +51,15 @@ describe('the engine’s words lose the parts that callers must not see', () => 
 });
 
 describe('who is at fault', () => {
-  const failing = (code: number, said: string, problem: EngineError['problem'] = 'engine_refused') =>
+  const failing = (
+    code: number,
+    said: string,
+    problem: EngineError['problem'] = 'engine_refused',
+    functions: readonly string[] = [],
+  ) =>
     explainFailure(
       new EngineError(problem, 'run', code, new Error(said)),
-      { text: 'SELECT 1', tables: [], warnings: [] },
+      { text: 'SELECT 1', tables: [], functions, warnings: [] },
       null,
     );
 
@@ -70,6 +75,32 @@ describe('who is at fault', () => {
       detail: 'Something new happened.',
     });
     expect(failing(9_999, 'Something at /var/lib/engine')).toMatchObject({ detail: QUERY_FAILURES.other });
+  });
+
+  test.for([
+    ['FillingRightJoinSide', [], /the join/, /right/],
+    ['DistinctTransform', [], /DISTINCT/, /GROUP BY/],
+    ['MergeSortingTransform', [], /ORDER BY/, /LIMIT/],
+    ['CreatingSetsTransform', [], /IN \(SELECT/, /JOIN/],
+    ['WindowTransform', ['row_number'], /window/, /PARTITION BY/],
+    ['AggregatingTransform', ['sum'], /GROUP BY/, /ids/],
+    ['AggregatingTransform', ['sum', 'uniqExact'], /uniqExact/, /use uniq/],
+    ['AggregatingTransform', ['groupArray'], /groupArray/, /every value/],
+  ] as const)(
+    'the memory of %s with %s is that of a named operator, with a way that needs less',
+    ([step, functions, detail, hint]) => {
+      const said = `Query memory limit exceeded: would use 1.00 GiB: While executing ${step}. `;
+      expect(failing(241, said, 'memory', functions)).toMatchObject({
+        reason: 'memory',
+        detail: expect.stringMatching(detail),
+        hint: expect.stringMatching(hint),
+      });
+    },
+  );
+
+  test('too much on disk is a reason of its own, though the engine has no code for it', () => {
+    const said = 'Limit for temporary files size exceeded (would consume 4295000000 / 4294967296 bytes). ';
+    expect(failing(396, said)).toMatchObject({ reason: 'disk', detail: QUERY_FAILURES.disk });
   });
 
   test('the query’s own memory is the query’s fault, that of the whole engine is not', () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from 'vitest';
 import { publicDatabaseOf } from '../../../clickhouse/engine/databases.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
-import { GUEST_MEMORY_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
+import { REMOTE_MEMORY_BYTES } from '../../../clickhouse/guest/memory.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
@@ -22,7 +22,7 @@ const BOMB_SECONDS = 0.25;
 /** When an attack must be over on a machine that others use too. Without its limits each of the bombs runs for minutes. */
 const OVER_MS = 20_000;
 /** The engine ends a result with the block that is too large, and one row may be most of what a query may hold. The API cuts it. */
-const ANSWER_MAX_BYTES = GUEST_MEMORY_MAX_BYTES;
+const ANSWER_MAX_BYTES = REMOTE_MEMORY_BYTES;
 
 let engine: SandboxEngine;
 let deps: InspectDeps;

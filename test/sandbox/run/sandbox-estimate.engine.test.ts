@@ -46,8 +46,8 @@ describe('an estimate', () => {
       withoutKey: ['settlements'],
       withoutTime: ['settlements'],
     });
-    // payee 20, amount_usd 8, block_time 4 and del 1 byte.
-    expect(all.bytes).toBe(DAYS * PER_DAY * 33);
+    // payee as much as any text, amount_usd 8, block_time 4, usd_known and del 1 byte each.
+    expect(all.bytes).toBe(DAYS * PER_DAY * 64);
   });
 
   test('of a time is that time', async () => {
@@ -110,12 +110,27 @@ describe('an estimate', () => {
     expect((await of('CROSS JOIN numbers(1000) AS b'))[1]).toBe(Number.POSITIVE_INFINITY);
   });
 
+  test('says what an operator holds that cannot go on disk, and nothing of one that can', async () => {
+    const held = async (text: string) => (await estimate(text)).heldShares;
+    expect(await held('SELECT uniqExact(lower(payer)) FROM settlements')).toBeGreaterThan(0);
+    expect(await held('SELECT groupArray(payer) FROM settlements')).toBeGreaterThan(0);
+    expect(await held('SELECT DISTINCT payer FROM settlements')).toBeGreaterThan(0);
+    expect(await held('SELECT row_number() OVER (ORDER BY amount) FROM settlements')).toBeGreaterThan(0);
+    expect(await held('SELECT count() FROM settlements AS a CROSS JOIN settlements AS b')).toBeGreaterThan(0);
+    expect(await held('SELECT payee, uniqExact(payer) FROM settlements GROUP BY payee')).toBe(0);
+    expect(await held('SELECT uniqExact(payer) FROM settlements')).toBe(0);
+    expect(await held('SELECT count() FROM settlements AS a JOIN settlements AS b USING (payer)')).toBe(0);
+    expect(await held('SELECT payer FROM settlements ORDER BY payer')).toBe(0);
+  });
+
   test('of a query without tables is nothing', async () => {
     expect(await estimate('SELECT 1')).toEqual({
       rows: 0,
       bytes: 0,
       rowsJoined: 0,
       rowsJoinedMax: 0,
+      rowsCrossed: 0,
+      heldShares: 0,
       withoutKey: [],
       withoutTime: [],
     });

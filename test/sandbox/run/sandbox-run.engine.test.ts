@@ -248,7 +248,7 @@ describe('a caller who leaves', () => {
     const left = performance.now();
     const error = await running;
     expect(error).toBeInstanceOf(QueryAbandoned);
-    expect((error as QueryAbandoned).engineMs).toBeGreaterThan(0);
+    expect((error as QueryAbandoned).chargedMs).toBeGreaterThan(0);
     await waitUntil('the query is gone', async () => (await queriesOfGuest()) === 0, 1_000);
     expect(performance.now() - left).toBeLessThan(1_000);
   });
@@ -257,7 +257,7 @@ describe('a caller who leaves', () => {
     const leaving = new AbortController();
     leaving.abort();
     const error = await failureOf(run('SELECT 1', {}, leaving.signal));
-    expect(error).toMatchObject({ name: 'QueryAbandoned', engineMs: null });
+    expect(error).toMatchObject({ name: 'QueryAbandoned', chargedMs: null });
   });
 
   test('with a result unread does not hold up the next query', async () => {

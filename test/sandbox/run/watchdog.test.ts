@@ -34,6 +34,7 @@ function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours
         if (seen.kills >= obeysAfterKills) stop();
       },
       isRunning: async () => isRunning,
+      progress: async () => null,
       close: async () => undefined,
     },
     restartEngine: ours
@@ -137,7 +138,12 @@ describe('a query that runs while another has the engine started anew', () => {
     const runs: string[] = [];
     const fails: ((error: Error) => void)[] = [];
     const watchdog = createWatchdog({
-      killer: { kill: async () => undefined, isRunning: async () => isStuck, close: async () => undefined },
+      killer: {
+        kill: async () => undefined,
+        isRunning: async () => isStuck,
+        progress: async () => null,
+        close: async () => undefined,
+      },
       restartEngine: () =>
         new Promise((resolve) => {
           endRestart = resolve;

@@ -8,7 +8,7 @@ import { type Manifest, manifestText, parseManifest, signed } from '../../../src
 import { BUNDLE_TABLE_NAMES } from '../../../src/bundles/tables.ts';
 import type { VerifyArguments } from '../../../src/operate/bundles/command.ts';
 import { runVerify } from '../../../src/operate/bundles/run.ts';
-import { type BundleWorld, bundleWorld, DAYS, fillWorld, worldRows } from '../../kit/bundles.ts';
+import { type BundleWorld, bundleWorld, DAYS, fillSolana, fillWorld, worldRows } from '../../kit/bundles.ts';
 import { attestation, insertAttestations } from '../../kit/registry-rows.ts';
 import { BASE, insertSettlements, settlement, tombstone } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngineOfWorker } from '../../kit/sandbox-engine.ts';
@@ -25,6 +25,7 @@ beforeAll(async () => {
   engine = await sandboxEngineOfWorker();
   world = bundleWorld(engine.access);
   await fillWorld(engine.writer);
+  await fillSolana(engine.writer);
   await insertAttestations(engine.writer, [
     attestation({
       blockNumber: 150,
@@ -80,7 +81,9 @@ function changeManifest(change: (manifest: Manifest) => Manifest, resigned = fal
 
 test('bundles are as they were signed, and their rows are the rows of the API', async () => {
   const [ok, said] = await compared();
-  expect(said).toContain(`${BUNDLE_TABLE_NAMES.length} manifests, ${3 * BUNDLE_TABLE_NAMES.length} days`);
+  // Of Base and of Solana.
+  const manifests = 2 * BUNDLE_TABLE_NAMES.length;
+  expect(said).toContain(`${manifests} manifests, ${3 * manifests} days`);
   expect(said).toContain(`are the rows of ${url}; signed by`);
   expect(ok).toBe(true);
 });

@@ -80,7 +80,7 @@ describe('sold calls', () => {
       min: '0.01',
       max: '0.03',
       per_unit: '0.01',
-      unit: 'started 5 seconds of engine time',
+      unit: 'started 5 seconds of engine work',
     });
     expect(priceOf('/flows')).toEqual({ mode: 'fixed', currency: 'USD', amount: '0.001' });
   });

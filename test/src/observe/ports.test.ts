@@ -58,6 +58,7 @@ test('only calls of the control store that fail are counted, by their name', asy
     jobs: {},
     results: {},
     shares: {},
+    ownTables: {},
     saved: {},
     refreshes: {},
   } as unknown as ControlStore; // only these are called

@@ -59,6 +59,7 @@ function faultOf(
     ...change,
   };
   const signed: SignedTransfer = {
+    kind: 'authorization',
     scheme: 'exact',
     x402Version: 1,
     network: 'base-sepolia',
@@ -103,8 +104,10 @@ describe('a payment in time', () => {
     expect(faultOf({ validBefore: String(2n ** 256n) })).toBe(
       'invalid_exact_evm_payload_authorization_valid_before',
     );
-    const endless = { payment: { authorization: { validBefore: String(2n ** 256n - 1n) } } } as Purchase; // all that is read
-    expect(new Date(expiryMs(endless)).getTime()).toBe(8_640_000_000_000_000);
+    const endless = {
+      payment: { kind: 'authorization', authorization: { validBefore: String(2n ** 256n - 1n) } },
+    } as Purchase; // all that is read
+    expect(new Date(expiryMs(endless, 0)).getTime()).toBe(8_640_000_000_000_000);
   });
 });
 

@@ -20,9 +20,9 @@ import { mine, mineMany, type Wallet, walletOf } from '../../../demo/chain/sende
 import {
   type ChainFinding,
   createRpcConfirmer,
-  openConfirmers,
   type SettlementQuestion,
 } from '../../../src/payment/confirm.ts';
+import { openConfirmers } from '../../../src/payment/open-confirmers.ts';
 import { permit2NonceId } from '../../../src/payment/signed-payment.ts';
 import {
   type Call,

@@ -72,11 +72,11 @@ export function facilitatorContract(name: string, make: () => FacilitatorUnderTe
       },
     );
 
-    test('it tells with which addresses it settles ceilings', async () => {
+    test('it tells the addresses for which payers sign ceilings', async () => {
       const { facilitator, world } = make();
       expect(await facilitator.announced()).toEqual({
         outcome: 'announced',
-        upto: expect.arrayContaining([{ chain: 'eip155:84532', address: world.relayer }]),
+        signers: expect.arrayContaining([{ chain: 'eip155:84532', address: world.relayer }]),
       });
     });
 

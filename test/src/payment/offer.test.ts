@@ -2,16 +2,20 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AcceptedPayment, isPayable, type PayableToken } from '../../../core/config/access.ts';
+import { type AcceptedPayment, isPayable } from '../../../core/config/access.ts';
 import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/account.ts';
 import { usdMicros } from '../../../core/domain/amount.ts';
-import type { ChainFacts } from '../../../core/domain/chains.ts';
+import type { Chain, ChainFacts } from '../../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import { namesChain, networkName, v1NameOf } from '../../../core/domain/networks.ts';
 import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
 import type { Order } from '../../../src/payment/payment-lane.ts';
 
 const PAY_TO = address('0x209693bc6afc0c5328ba36faf03c514ef312287c');
+const SOLANA_PAY_TO = address('6f9uXvV1Cxb5dQa8nEoMTbDyyFd2TnJt9GcN7hXkXGvX');
+const FEE_PAYER = address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4');
+const isOfSolana = ({ chain }: { readonly chain: Chain }) => chain.startsWith('solana:');
+const feePayerOn = (chain: Chain) => (isOfSolana({ chain }) ? FEE_PAYER : null);
 /** Networks that x402@1.2.0 knows; its client refuses a whole offer for any other. */
 const V1_CLIENT_NETWORKS = new Set(
   'abstract abstract-testnet base-sepolia base avalanche-fuji avalanche iotex solana-devnet solana sei sei-testnet polygon polygon-amoy peaq story educhain skale-base-sepolia'.split(
@@ -28,12 +32,14 @@ const ORDER: Order = {
   binding: 'ab'.repeat(32),
 };
 
-function accepted(facts: ChainFacts, token = facts.tokens.find(isPayable) as PayableToken): AcceptedPayment {
+function accepted(facts: ChainFacts): AcceptedPayment {
+  const token = facts.tokens.find(isPayable);
+  if (token === undefined) throw new Error(`nothing to pay with on ${facts.slug}`);
   return {
     chain: facts.chain,
     slug: facts.slug,
     token,
-    payTo: PAY_TO,
+    payTo: isOfSolana(facts) ? SOLANA_PAY_TO : PAY_TO,
     rpcUrls: ['http://127.0.0.1/key'],
   };
 }
@@ -42,7 +48,7 @@ const everywhere = KNOWN_CHAINS.filter(({ tokens }) => tokens.some(isPayable)).m
   accepted(facts),
 );
 const offered = (accept: readonly AcceptedPayment[], order = ORDER) =>
-  offerOf(quoteOf(order, { accept, offerSeconds: 60 }), 'payment_required');
+  offerOf(quoteOf(order, { accept, offerSeconds: 60 }, feePayerOn), 'payment_required');
 
 describe('an offer', () => {
   test('in version 1 passes the schema of the packages and names only networks and schemes that the v1 client knows', () => {
@@ -63,6 +69,8 @@ describe('an offer', () => {
       'sei',
       'polygon-amoy',
       'peaq',
+      'solana',
+      'solana-devnet',
     ]);
   });
 
@@ -132,7 +140,7 @@ describe('an offer of a ceiling', () => {
   const polygon = 'eip155:137';
   const offer = offerOf(
     quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }, (chain) =>
-      chain === polygon ? facilitator : null,
+      chain === polygon ? facilitator : feePayerOn(chain),
     ),
     'payment_required',
   );
@@ -159,7 +167,7 @@ describe('an offer of a ceiling', () => {
   });
 
   test('leaves version 1 as it was: its client would refuse the whole body', () => {
-    const without = offerOf(quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }), 'payment_required');
+    const without = offered(everywhere, byUse);
     expect(offer.accepts).toEqual(without.accepts);
     expect(JSON.stringify(offer.accepts)).not.toMatch(/upto|permit2/);
   });
@@ -168,6 +176,18 @@ describe('an offer of a ceiling', () => {
     const fixed = quoteOf(ORDER, { accept: everywhere, offerSeconds: 60 }, () => facilitator);
     expect(fixed.terms.map(({ scheme }) => scheme)).not.toContain('upto');
   });
+});
+
+test('an offer on Solana names the account that pays the fee, and is none while that is not known; no ceiling is offered there', () => {
+  const accept = everywhere.filter(isOfSolana);
+  const byUse = { ...ORDER, settledByUse: true };
+  const { accepts, requiredHeader } = offered(accept, byUse);
+  const extra = { feePayer: FEE_PAYER };
+  const terms = { scheme: 'exact', payTo: SOLANA_PAY_TO, extra };
+  expect(accepts).toMatchObject([terms, terms]);
+  expect(decodePaymentRequiredHeader(requiredHeader).accepts).toMatchObject([terms, terms]);
+  const unknown = quoteOf(byUse, { accept, offerSeconds: 60 });
+  expect([unknown.terms.length, unknown.accepted.length]).toEqual([0, 2]);
 });
 
 describe('dollars as atomic units', () => {

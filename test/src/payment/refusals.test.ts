@@ -9,6 +9,7 @@ const QUOTE = {
     ...{ mimeType: 'application/json', priceUsdMicros: 1_000n, settledByUse: false, binding: '' },
   },
   terms: [],
+  accepted: [],
 };
 
 test.each([

@@ -110,6 +110,7 @@ function told({ message, context }: Failure): string {
 describe('a payment header', () => {
   test('of version 1 is read as it was signed', () => {
     expect(readPayment(encode(V1))).toEqual({
+      kind: 'authorization',
       scheme: 'exact',
       x402Version: 1,
       network: 'base-sepolia',

@@ -6,11 +6,8 @@ import { authorizeWillingly, callTransferBytes } from '../../../../demo/chain/pa
 import { installWillingPayers } from '../../../../demo/chain/permit2.ts';
 import { mine, walletOf } from '../../../../demo/chain/sender.ts';
 import { type LogFilter, ReadAbandoned } from '../../../../ingest/chain/block-source.ts';
-import {
-  createPortalSource,
-  type PortalConfig,
-  type PortalSourceDeps,
-} from '../../../../ingest/chain/portal/source.ts';
+import type { PortalSourceDeps } from '../../../../ingest/chain/portal/open.ts';
+import { createPortalSource, type PortalConfig } from '../../../../ingest/chain/portal/source.ts';
 import type { ProviderContradiction, RpcFailure } from '../../../../ingest/chain/rpc/failure.ts';
 import { createRateLimit, limitPerUrl } from '../../../../ingest/chain/rpc/limits.ts';
 import { TOPIC } from '../../../../ingest/decode/log-kind.ts';
@@ -18,6 +15,7 @@ import { lengthOf } from '../../../kit/lengths.ts';
 import {
   type LyingPortal,
   type LyingPortalOptions,
+  PORTAL_FAILURES,
   type PortalLie,
   startLyingPortal,
 } from '../../../kit/lying-portal.ts';
@@ -255,17 +253,7 @@ describe('through a Portal that lies once and is honest after', () => {
     expect(portal.told['missing-transaction']).toBe(1);
   });
 
-  const failures: readonly (readonly [PortalLie, RpcFailure['kind']])[] = [
-    ['rate-limited', 'busy'],
-    ['overloaded', 'unavailable'],
-    ['unavailable', 'unavailable'],
-    ['truncated', 'unavailable'],
-    ['half-line', 'unreadable'],
-    ['empty', 'unreadable'],
-    ['overlong-line', 'too-large'],
-    ['hang', 'timeout'],
-  ];
-  test.each(failures)('%s is met as %s, asked again and survived', async (lie, kind) => {
+  test.each(PORTAL_FAILURES)('%s is met as %s, asked again and survived', async (lie, kind) => {
     const portal = await portalOf({ probabilities: { [lie]: 1 }, maxTold: 1 });
     const { source, heard } = sourceOf(portal, {}, { limits: { ...limits, silenceMaxMs: 1_000 } });
     expectEqual(await source.read(FROM, TO, filter), await truth());

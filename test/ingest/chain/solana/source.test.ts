@@ -266,16 +266,46 @@ describe('a lie is found out, and what is read in the end is the chain', () => {
     expect(retries + contradictions).toBeGreaterThan(0);
   });
 
-  test.each([
-    'a block missing in long-term storage',
-    'a block left out of the list',
-    'a transaction left out',
-  ])('told for ever by one URL, %s is read from another', async (name) => {
-    const node = await startRewritingNode(world.node.url, LIES[name] as (typeof LIES)[string]);
-    nodes.push(node);
-    const both = solanaSource(world.chain, [node.url, world.node.url]);
-    expect(shown(await both.read(FROM, final, world.filter))).toEqual(truth(FROM, final));
+  test.each(['a block missing in long-term storage', 'a block left out of the list', 'a payment left out'])(
+    'told for ever by one URL, %s is read from another',
+    async (name) => {
+      const node = await startRewritingNode(world.node.url, LIES[name] as (typeof LIES)[string]);
+      nodes.push(node);
+      const both = solanaSource(world.chain, [node.url, world.node.url]);
+      expect(shown(await both.read(FROM, final, world.filter))).toEqual(truth(FROM, final));
+    },
+  );
+});
+
+/** The last payment of the chain: its accounts move no more. */
+function lastPayment(): string {
+  const signature = truth(FROM, final)
+    .flatMap(({ signatures }) => signatures)
+    .at(-1);
+  if (signature === undefined) throw new Error('there are payments');
+  return signature;
+}
+
+test.each([
+  [1, 'is missed with one URL'],
+  [2, 'is found with another URL that has it'],
+])('a payment that moved its accounts last, and is left out for ever: %i, it %s', async (urls) => {
+  const last = lastPayment();
+  const isOther = ({ transaction: { signatures } }: Json['transactions'][number]): boolean =>
+    signatures[0] !== last;
+  const node = await startRewritingNode(world.node.url, (call, reply) => {
+    const block = reply.result as Json | null | undefined;
+    return isFull(call) && block
+      ? { result: { ...block, transactions: block.transactions.filter(isOther) } }
+      : reply;
   });
+  nodes.push(node);
+  const read = solanaSource(world.chain, [node.url, world.node.url].slice(0, urls));
+  const { blocks } = await read.read(FROM, final, world.filter);
+  const found = blocks.flatMap(({ transactions }) => transactions.map(({ signature }) => signature));
+  const all = truth(FROM, final).flatMap(({ signatures }) => signatures);
+  expect(found).toEqual(urls === 1 ? all.slice(0, -1) : all);
+  expect(read.counters().contradictions).toBe(urls - 1);
 });
 
 test('a skipped slot stands for the block before it, whoever asks', async () => {

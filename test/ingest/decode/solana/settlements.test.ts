@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { LIGHTHOUSE_PROGRAM } from '../../../../core/domain/solana-programs.ts';
 import { checkBalances } from '../../../../ingest/chain/solana/check-balances.ts';
-import { LIGHTHOUSE_PROGRAM } from '../../../../ingest/chain/solana/programs.ts';
 import { readBlock } from '../../../../ingest/chain/solana/read-block.ts';
+import { MEMO_MAX_BYTES } from '../../../../ingest/decode/solana/memo.ts';
 import {
   decodeSlots,
   POSITIONS_PER_TRANSACTION,
@@ -88,6 +89,7 @@ describe('what a payment is', () => {
         scheme: 'exact',
         channel: '0x',
         feeAmount: 0n,
+        memo: 'note',
         marker: 'sponsored_exact',
         relayedByPayer: false,
         relayedByPayee: false,
@@ -97,6 +99,19 @@ describe('what a payment is', () => {
         viaX402Contract: false,
       },
     ]);
+  });
+
+  test.each([
+    ['none', [], ''],
+    ['one', ['a "note"\u0000 Ü'], 'a "note"\u0000 Ü'],
+    ['several', ['first', 'second'], 'first\nsecond'],
+    ['the longest that is kept whole', ['Ü'.repeat(283)], 'Ü'.repeat(283)],
+    ['a longer one, cut between characters', ['Ü'.repeat(284)], `${'Ü'.repeat(275)}… (568 bytes)`],
+  ])('of the notes of a transaction, a row has %s', (_, notes, kept) => {
+    const instructions = [unitLimit, unitPrice, transferChecked(paid), ...notes.map(memo)];
+    const { found } = decode([{ ...EXACT, instructions }]);
+    expect(found.map((row) => row.memo)).toEqual([kept]);
+    expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(MEMO_MAX_BYTES);
   });
 
   interface Case {

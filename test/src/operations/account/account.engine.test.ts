@@ -274,7 +274,7 @@ describe('an organization that cannot be read', () => {
 describe('prices', () => {
   /** What a unit costs on each lane, and how many there may be. */
   const SQL_RANGE = {
-    unit: 'started 5 seconds of engine time',
+    unit: 'started 5 seconds of engine work',
     qu: { min: 1, max: 60, per_unit: 1 },
     x402_usd: { min: 0.01, max: 0.03, per_unit: 0.01 },
   };

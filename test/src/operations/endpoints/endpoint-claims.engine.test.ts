@@ -225,6 +225,39 @@ describe('an offer whose payments cannot be observed', () => {
   });
 
   test.each([
+    ['payee_not_published', 'charge'],
+    ['settles_off_chain', 'session'],
+  ])(
+    'and that names no payee is listed with the reason %s, and contests no payee',
+    async (reason, intent) => {
+      const mpp = (resource: string) => ({
+        ...weather(resource),
+        accepts: [],
+        'x-payment-info': { intent, method: 'solana', amount: '500' },
+      });
+      await listings.list(
+        'bazaar:one',
+        [mpp(FORECAST), mpp('https://other.example/api/forecast')],
+        daysAgo(2),
+      );
+      const one = () => directory(`resource=${encodeURIComponent(FORECAST)}`);
+      const [row] = await one();
+      expect(row).toMatchObject({
+        ...{ pay_to: null, network: 'solana', observed: null, unobserved_reason: reason },
+        ...{ claimants: [], contested: false, shared_pay_to: false },
+      });
+      expect(row?.accepts).toMatchObject([{ scheme: intent, pay_to: null, unobserved_reason: reason }]);
+      await listings.list(
+        'bazaar:two',
+        [accept({ network: 'solana', payTo: 'S0', asset: 'M1' })],
+        daysAgo(1),
+      );
+      const [both] = await one();
+      expect(both).toMatchObject({ contested: false, claimants: [{ pay_to: 'S0' }] });
+    },
+  );
+
+  test.each([
     ['settles_off_chain', { intent: 'session', method: 'tempo' }],
     ['chain_not_indexed', { network: 'eip155:56', asset: wallet(0x55d) }],
   ])('is so in SQL, of its capability and in the rankings as well: %s', async (reason, fields) => {

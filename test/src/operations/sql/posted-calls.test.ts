@@ -530,7 +530,7 @@ test('engine time is counted as the engine counts it, and waiting for a turn as 
     const { body } = await sql.run({} as Parameters<typeof sql.run>[0]);
     return streamed(body);
   });
-  const figures = { engineMs: 1_234, rowsRead: 1, bytesRead: 1, memoryBytes: 1 };
+  const figures = { engineMs: 1_234, chargedMs: 1_000, rowsRead: 1, bytesRead: 1, memoryBytes: 1 };
   sandbox.run = async () => ({
     ...figures,
     resultRows: 1,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_REWRITES } from '../../../../sandbox/judge/rewrites.ts';
+import type { Estimate } from '../../../../sandbox/sandbox.ts';
 import { type SqlTier, sqlBudget, sqlTierOf } from '../../../../src/operations/prices.ts';
 import { explainAnswer } from '../../../../src/operations/sql/estimate.ts';
 import { SQL_EXAMPLE } from '../../../../src/operations/sql/shapes.ts';
@@ -10,10 +11,10 @@ function estimated(
   tier: SqlTier,
   maxQu?: number,
   walletKeys: string[] = [],
-  joined = { rowsJoined: 0, rowsJoinedMax: 0 },
+  joined: Partial<Estimate> & { readonly text?: string } = {},
 ) {
   const accepted = {
-    text: 'SELECT 1',
+    text: joined.text ?? 'SELECT 1',
     tables: [],
     functions: [],
     parameters: [],
@@ -24,7 +25,8 @@ function estimated(
     namedConstants: [],
     walletKeys,
   };
-  const estimate = { rows, bytes: rows, ...joined, withoutKey: [], withoutTime: [] };
+  const none = { rowsJoined: 0, rowsJoinedMax: 0, rowsCrossed: 0, heldShares: 0 };
+  const estimate = { rows, bytes: rows, ...none, ...joined, withoutKey: [], withoutTime: [] };
   const budget = sqlBudget(tier, maxQu);
   const answer = explainAnswer({
     accepted,
@@ -67,10 +69,18 @@ test('a query over millions of rows is advised of the ids that it could group by
 test('the most that a join may cost counts every row that it may make, and the advice those that it is likely to make', () => {
   const equal = { rowsJoined: 500_000, rowsJoinedMax: 500_000 ** 2 };
   expect(estimated(1_000_000, standard, undefined, [], equal)).toEqual({ least: 1, most: 3, warnings: [] });
-  const cross = { rowsJoined: 500_000 ** 3, rowsJoinedMax: 500_000 ** 3 };
-  expect(estimated(1_500_000, standard, undefined, [], cross)).toEqual({
-    least: 1,
-    most: 3,
-    warnings: ['tier_too_small'],
-  });
+  const cross = { rowsJoined: 500_000 ** 3, rowsJoinedMax: 500_000 ** 3, rowsCrossed: 500_000 ** 3 };
+  const all = { most: 3, warnings: ['tier_too_small'] };
+  expect(estimated(1_500_000, standard, undefined, [], cross)).toEqual({ least: 3, ...all });
+  const text = 'SELECT count() FROM settlements AS a CROSS JOIN settlements AS b WHERE a.payer = b.payee';
+  expect(estimated(1_500_000, standard, undefined, [], { ...cross, text })).toEqual({ least: 1, ...all });
+});
+
+test('a query is warned of memory by the shares of its tier', () => {
+  const warnings = (tier: SqlTier, heldShares: number) =>
+    estimated(1_000, tier, undefined, [], { heldShares }).warnings;
+  expect(warnings(standard, 1)).toEqual([]);
+  expect(warnings(standard, 1.1)).toEqual(['may_exceed_memory']);
+  expect(warnings(sqlTierOf('extended'), 2)).toEqual([]);
+  expect(warnings(sqlTierOf('extended'), 2.1)).toEqual(['may_exceed_memory']);
 });

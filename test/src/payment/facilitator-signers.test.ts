@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/account.ts';
-import { type Announcement, readUptoSigners } from '../../../src/payment/facilitator.ts';
-import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
+import { type Announcement, readSigners } from '../../../src/payment/facilitator.ts';
+import { createFacilitatorSigners } from '../../../src/payment/facilitator-signers.ts';
 import { keepingLog } from '../../kit/x402-world.ts';
 
 const BASE = 'eip155:8453';
@@ -27,9 +27,7 @@ describe('what a facilitator says of ceilings', () => {
       kinds: [{ x402Version: 2, scheme: 'exact', network: BASE }, upto(SEPOLIA, ONE)],
       signers: { 'eip155:*': [TWO, 7, 'x'], [SEPOLIA]: [THREE], [BASE]: [ONE], 'solana:*': [ONE] },
     };
-    expect(readUptoSigners(answer)).toEqual(
-      [ONE, THREE, TWO].map((one) => ({ chain: SEPOLIA, address: one })),
-    );
+    expect(readSigners(answer)).toEqual([ONE, THREE, TWO].map((one) => ({ chain: SEPOLIA, address: one })));
   });
 
   test.each([
@@ -41,16 +39,16 @@ describe('what a facilitator says of ceilings', () => {
     ['a mis-cased address', upto(BASE, '0x036cBD53842c5426634e7929541eC2318f3dCF7e')],
     ['null', null],
   ])('passes over a kind with %s', (_what, kind) => {
-    expect(readUptoSigners({ kinds: [kind], signers: { 'eip155:*': [TWO] } })).toEqual([]);
+    expect(readSigners({ kinds: [kind], signers: { 'eip155:*': [TWO] } })).toEqual([]);
   });
 
   test.each([[null], [[]], ['kinds'], [{}], [{ kinds: {} }]])('is nothing in %j', (answer) => {
-    expect(readUptoSigners(answer)).toBeNull();
+    expect(readSigners(answer)).toBeNull();
   });
 
   test('is nothing when it is endless', () => {
     const kinds = Array.from({ length: 2_000 }, () => upto(BASE, ONE));
-    expect(readUptoSigners({ kinds })).toBeNull();
+    expect(readSigners({ kinds })).toBeNull();
   });
 });
 
@@ -64,7 +62,11 @@ function scene(...answers: Announcement[]) {
     if (answer === undefined) throw new Error('there is an answer');
     return answer;
   };
-  const signers = createUptoSigners({ facilitator: { announced }, clock: { nowMs: () => nowMs }, log });
+  const signers = createFacilitatorSigners({
+    facilitator: { announced },
+    clock: { nowMs: () => nowMs },
+    log,
+  });
   return {
     signers,
     lines,
@@ -77,7 +79,7 @@ function scene(...answers: Announcement[]) {
 
 const told = (...addresses: ReturnType<typeof address>[]): Announcement => ({
   outcome: 'announced',
-  upto: addresses.map((one) => ({ chain: SEPOLIA, address: one })),
+  signers: addresses.map((one) => ({ chain: SEPOLIA, address: one })),
 });
 const silent: Announcement = { outcome: 'unreachable', cause: new Error('no answer (ECONNREFUSED)') };
 

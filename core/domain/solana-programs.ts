@@ -1,4 +1,4 @@
-/** Programs of Solana that the reading of payments names, by their addresses. */
+/** Programs of Solana that payments name, by their addresses, and what x402's scheme `exact` says of them. */
 
 /** The two token programs. Source: @solana-program/token 0.9, @solana-program/token-2022 0.6. */
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -21,6 +21,24 @@ export const SMART_WALLET_PROGRAMS: ReadonlySet<string> = new Set([
   'CoREENxT6tW1HoK8ypY1SxRMZTcVPm7R94rH4PZNhX7d', // Metaplex Core
 ]);
 
+/** By how a token is paid with. */
+export const PROGRAM_OF = { 'spl-token': TOKEN_PROGRAM, 'token-2022': TOKEN_2022_PROGRAM } as const;
+
 export function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
 }
+
+/** Whether the scheme lets an instruction of the program follow the transfer. */
+export function isAddition(program: string): boolean {
+  return program === MEMO_PROGRAM || program === LIGHTHOUSE_PROGRAM;
+}
+
+/** How many instructions a transaction of the scheme has: unit limit, unit price, the transfer, and at most four of guards and notes. */
+export const SCHEME_INSTRUCTIONS = { min: 3, max: 7 } as const;
+
+/** SetComputeUnitLimit and SetComputeUnitPrice: the first byte, and how many there are. */
+export const UNIT_LIMIT = { code: 2, bytes: 5 } as const;
+export const UNIT_PRICE = { code: 3, bytes: 9 } as const;
+
+/** TransferChecked: the first byte, where its amount and its decimals stand, and how many bytes there are at least. */
+export const TRANSFER_CHECKED = { code: 12, amountAt: 1, bytes: 10 } as const;

@@ -2,14 +2,14 @@ import type { Clock } from '../../core/clock.ts';
 import type { Address } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
-import type { Facilitator } from './facilitator.ts';
+import type { Announcement, Facilitator } from './facilitator.ts';
 
 /**
- * The addresses with which our facilitator settles ceilings. A payer binds its signature to one of them, so no ceiling is offered
- * while none is known. The facilitator is asked when the service starts and then, in the background, when an address is needed and
- * the last answer is old.
+ * The addresses of our facilitator to which payers bind what they sign: on EVM chains those that settle ceilings, on Solana those that pay
+ * the fees. Nothing that needs one is offered while none is known. The facilitator is asked when the service starts and then, in the
+ * background, when an address is needed and the last answer is old.
  */
-export interface UptoSigners {
+export interface FacilitatorSigners {
   /** The address to offer; null where there is none, or none is known. Never waits. */
   offered(chain: Chain): Address | null;
   /**
@@ -38,7 +38,7 @@ interface Memory {
   askedAtMs: number;
 }
 
-export function createUptoSigners({
+export function createFacilitatorSigners({
   facilitator,
   clock,
   log,
@@ -46,7 +46,7 @@ export function createUptoSigners({
   readonly facilitator: Pick<Facilitator, 'announced'>;
   readonly clock: Clock;
   readonly log: Log;
-}): UptoSigners {
+}): FacilitatorSigners {
   const long = Number.NEGATIVE_INFINITY;
   const memory: Memory = { seenAtMs: new Map(), offered: new Map(), answeredAtMs: long, askedAtMs: long };
   let asking: Promise<void> | null = null;
@@ -54,7 +54,7 @@ export function createUptoSigners({
   const ask = async (): Promise<void> => {
     memory.askedAtMs = clock.nowMs();
     const announcement = await facilitator.announced();
-    if (announcement.outcome === 'announced') remember(memory, announcement.upto, clock.nowMs());
+    if (announcement.outcome === 'announced') remember(memory, announcement.signers, clock.nowMs());
     else log.warn({ err: announcement.cause }, 'the facilitator does not tell what it supports');
   };
   const refresh = (): Promise<void> => {
@@ -90,11 +90,13 @@ export function createUptoSigners({
   };
 }
 
+type Announced = Extract<Announcement, { outcome: 'announced' }>['signers'];
+
 /** The first address of a chain is the one to offer. */
-function remember(memory: Memory, upto: readonly { chain: Chain; address: Address }[], nowMs: number): void {
+function remember(memory: Memory, signers: Announced, nowMs: number): void {
   const offered = new Map<Chain, Address>();
   if (memory.seenAtMs.size > REMEMBERED_MAX) memory.seenAtMs.clear();
-  for (const { chain, address } of upto) {
+  for (const { chain, address } of signers) {
     if (!offered.has(chain)) offered.set(chain, address);
     memory.seenAtMs.set(keyOf(chain, address), nowMs);
   }
