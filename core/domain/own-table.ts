@@ -70,7 +70,7 @@ export function attachedName({ name, id }: { readonly name: string; readonly id:
 }
 
 /** Of the random id of a table: each upload makes a new one. */
-export const OWN_TABLE_ID = /^[0-9a-f]{32}$/;
+const OWN_TABLE_ID = /^[0-9a-f]{32}$/;
 
 const ATTACHED = /\bmy_([a-z][a-z0-9_]{0,39})_[0-9a-f]{32}\b/g;
 

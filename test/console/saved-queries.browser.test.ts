@@ -160,7 +160,10 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
 
   it('a file becomes a table that the next query joins, says what is wrong with it, and goes', async () => {
     visitor = await openPage(world.browser, world.origin, { key: ownKey });
-    await openWith('SELECT label, count() AS payments FROM settlements JOIN my.shop_labels AS l ON l.wallet = payee GROUP BY label', {});
+    await openWith(
+      'SELECT label, count() AS payments FROM settlements JOIN my.shop_labels AS l ON l.wallet = payee GROUP BY label',
+      {},
+    );
     const { page } = visitor;
     const tables = page.getByRole('region', { name: 'Your tables' });
     await tables.getByText('Add a table').focus();

@@ -62,7 +62,12 @@ test.each([
   'SELECT count() FROM settlements WHERE payer IN (SELECT w FROM my_mine)',
   'WITH m AS (SELECT w FROM my_mine) SELECT count() FROM settlements LEFT JOIN m ON m.w = payer WHERE m.w IS NOT NULL',
 ])('a table that is sent with the query is joined with the rows of every shard: %s', async (text) => {
-  const mine = { name: 'my_mine', format: 'CSV', structure: 'w String', bytes: Buffer.from(`${wallet(0x700)}\n0x1\n`) };
+  const mine = {
+    name: 'my_mine',
+    format: 'CSV',
+    structure: 'w String',
+    bytes: Buffer.from(`${wallet(0x700)}\n0x1\n`),
+  };
   expect(await guest.explain({ name: 'public', text, maxSeconds: 20, attached: [mine] })).toEqual([['8']]);
 });
 

@@ -261,7 +261,10 @@ test('jobs, files, estimates and the ClickHouse interface read them', async () =
     ['settlements', 'my.labels'],
     true,
   ]);
-  const crossed = await owner.ask({ sql: 'SELECT count() FROM my.labels a, my.labels b', explain_only: true });
+  const crossed = await owner.ask({
+    sql: 'SELECT count() FROM my.labels a, my.labels b',
+    explain_only: true,
+  });
   expect(crossed.body.estimate.rows_joined_max).toBe(4);
   const said = await owner.ask(text);
   expect(said.body.sql).toContain('JOIN my.labels AS l');
