@@ -3,8 +3,8 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 
 /**
  * How much memory a caller's query gets, and when it goes on disk instead. A part of the engine's memory belongs to callers. Half of that
- * part is divided evenly among the queries that run at once, one share each; the other half is lent, share by share, to queries of larger
- * tiers. So no number of queries can exceed the part, and none gets less than a share (docs/design/sandbox.md).
+ * part is divided evenly among the queries that run at once, one share each; the other half is lent, share by share, more of it to
+ * larger tiers. So no number of queries can exceed the part, and none gets less than a share (docs/design/sandbox.md).
  */
 
 const MEBIBYTE = 1024 * 1024;
@@ -43,7 +43,7 @@ export function guestMemoryBytes(engineBytes: number, cores: number): number {
 }
 
 /** Shares of a query of each tier, where enough are not lent already. */
-export const MEMORY_SHARES: Readonly<Record<SqlTierId, number>> = { standard: 1, extended: 2, deep: 4 };
+export const MEMORY_SHARES: Readonly<Record<SqlTierId, number>> = { standard: 2, extended: 3, deep: 4 };
 export const MEMORY_SHARES_MAX = Math.max(...Object.values(MEMORY_SHARES));
 
 /** One share of an engine of one's own, whose memory this program does not know: what the guest of docs/operators.md gets. */

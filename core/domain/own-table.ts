@@ -69,9 +69,6 @@ export function attachedName({ name, id }: { readonly name: string; readonly id:
   return `${OWN_DATABASE}_${name}_${id}`;
 }
 
-/** Of the random id of a table: each upload makes a new one. */
-const OWN_TABLE_ID = /^[0-9a-f]{32}$/;
-
 const ATTACHED = /\bmy_([a-z][a-z0-9_]{0,39})_[0-9a-f]{32}\b/g;
 
 /** A text of the sandbox with own tables as their organization writes them. */

@@ -43,7 +43,7 @@ export const mintTrialKey = defineOperation({
   words: {
     summary: 'Buy a trial key over x402',
     description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that no one else can guess, the same request with the same payment shows the same key again.`,
-    tool: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP, not through this tool: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin. Sign one and send the same request again with the header X-PAYMENT. \`api_key\`, shown once, opens every tool marked "Any key": send it as X-API-Key.`,
+    tool: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin. Sign one and send the same request again with the header X-PAYMENT. \`api_key\`, shown once, opens every tool marked "Any key": send it as X-API-Key.`,
     example: {
       api_key: 'six_trial_…',
       tier: 'trial',

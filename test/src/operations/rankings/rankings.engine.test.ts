@@ -442,11 +442,11 @@ describe('a kept ranking', () => {
     });
     const answers = await Promise.all(Array.from({ length: 20 }, () => counting.get(query)));
     expect(answers.map(({ body }) => body.leaderboard.length)).toEqual(Array(20).fill(1));
-    const once = ['ranking-pass 30d', 'ranking-merchants', 'ranking-merchants-sparklines'];
+    const once = ['ranking-pass 7d', 'ranking-merchants', 'ranking-merchants-sparklines'];
     expect(asked).toEqual(once);
     counting.clock.advanceSeconds(60);
     await counting.get(query);
-    expect(asked).toEqual([...once, 'ranking-pass 30d']);
+    expect(asked).toEqual([...once, 'ranking-pass 7d']);
     await counting.close();
   });
 
