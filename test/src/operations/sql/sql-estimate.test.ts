@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { MEMORY_SHARES } from '../../../../clickhouse/guest/memory.ts';
 import { NO_REWRITES } from '../../../../sandbox/judge/rewrites.ts';
 import type { Estimate } from '../../../../sandbox/sandbox.ts';
 import { type SqlTier, sqlBudget, sqlTierOf } from '../../../../src/operations/prices.ts';
@@ -79,8 +80,8 @@ test('the most that a join may cost counts every row that it may make, and the a
 test('a query is warned of memory by the shares of its tier', () => {
   const warnings = (tier: SqlTier, heldShares: number) =>
     estimated(1_000, tier, undefined, [], { heldShares }).warnings;
-  expect(warnings(standard, 1)).toEqual([]);
-  expect(warnings(standard, 1.1)).toEqual(['may_exceed_memory']);
-  expect(warnings(sqlTierOf('extended'), 2)).toEqual([]);
-  expect(warnings(sqlTierOf('extended'), 2.1)).toEqual(['may_exceed_memory']);
+  expect(warnings(standard, MEMORY_SHARES.standard)).toEqual([]);
+  expect(warnings(standard, MEMORY_SHARES.standard + 0.1)).toEqual(['may_exceed_memory']);
+  expect(warnings(sqlTierOf('extended'), MEMORY_SHARES.extended)).toEqual([]);
+  expect(warnings(sqlTierOf('extended'), MEMORY_SHARES.extended + 0.1)).toEqual(['may_exceed_memory']);
 });
