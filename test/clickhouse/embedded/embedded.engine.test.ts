@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ import { randomUsers } from '../../../clickhouse/embedded/users.ts';
 import type { EngineUser, Reader, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import { guestMemoryBytes, MEMORY_SHARES_MAX } from '../../../clickhouse/guest/memory.ts';
 import { GUEST_ROWS_MAX } from '../../../clickhouse/guest/settings.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { createLog } from '../../../core/log.ts';
@@ -22,6 +23,8 @@ import { isRunning, waitUntil } from '../../kit/wait-until.ts';
 const log = createLog('silent', 'test');
 const bounds = { name: 'test', maxSeconds: 20, maxRows: 100 };
 const MAX_MEMORY_MEGABYTES = 1024;
+const GUEST_BYTES_MAX =
+  MEMORY_SHARES_MAX * guestMemoryBytes(MAX_MEMORY_MEGABYTES * 1024 ** 2, availableParallelism());
 
 let dataDir: string;
 let engine: EmbeddedEngine;
@@ -167,7 +170,7 @@ describe('users', () => {
     'SELECT 1 SETTINGS max_execution_time = 0',
     'SELECT 1 SETTINGS limit = 1000002',
     'SELECT 1 SETTINGS limit = 0',
-    'SELECT 1 SETTINGS max_memory_usage = 500000001',
+    `SELECT 1 SETTINGS max_memory_usage = ${GUEST_BYTES_MAX + 1}`,
     'SELECT 1 SETTINGS readonly = 0',
     'SET max_threads = 65',
   ];
