@@ -224,7 +224,7 @@ test('a file that was read before comments were is fetched once more for its com
     name: 'test-older-release',
     maxSeconds: 10,
     sql: sql`INSERT INTO feedback_files SELECT * REPLACE('good' AS status, 1 AS hash_matches, 4294967295 AS next_try_at, ver + 1 AS ver,
-      ${textValue(BASE)} AS proof_chain, if(block_number = 2000, 'other_agent', '') AS problem) FROM feedback_files FINAL`,
+      ${textValue(BASE)} AS proof_chain, unhex(repeat('00', 32)) AS proof_tx, unhex(repeat('00', 20)) AS proof_from, unhex(repeat('00', 20)) AS proof_to, if(block_number = 2000, 'other_agent', '') AS problem) FROM feedback_files FINAL`,
   });
   expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 2, total: 2 });
   const found = { status: 'good', matches: 1, chain: BASE };

@@ -213,5 +213,5 @@ test('over MCP the tool says where it is bought, how, for how much, and the purp
   expect(text).toMatch(/^Refused, payment_required: /);
   for (const part of ['GET http://localhost:8402/v0/test/x402', '0.01 USD', '402', 'accepts', 'X-PAYMENT'])
     expect(text).toContain(part);
-  expect(text).toMatch(/send it to this server as X-API-Key, and it opens every tool marked "Any key"/);
+  expect(text).toMatch(/opens every tool marked "Any key": send it as X-API-Key/);
 });

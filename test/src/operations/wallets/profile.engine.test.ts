@@ -155,7 +155,7 @@ async function expectEverythingTrue(): Promise<void> {
     expectTrue(whole, truth);
     const capped = await answerProfile({ ...request, bounds: cutTo(150) }, deps);
     expect(capped.coverage).toMatchObject({ scan_truncated: true, scan_cap: 150 });
-    expect(capped.coverage.settlements_scanned).toBeGreaterThan(50);
+    expect(capped.coverage.settlements_scanned).toBeGreaterThan(30);
     expect(capped.coverage.settlements_scanned).toBeLessThanOrEqual(150);
     expectTrue(capped, truth);
   }
