@@ -10,7 +10,7 @@ const SUMMARIES = {
   import: 'an import of Parquet exports against the engine’s own read',
   ingest: 'from a chain to rows, against Ponder and a plain reader',
   load: 'one API process at capacity and far above it (needs wrk)',
-  rest: 'cores that a service takes while nobody asks anything',
+  rest: 'cores that an idle service takes',
   scale: 'what a million settlements cost: docs/scale.md quotes it',
   sql: 'the SQL of callers',
   'sql-parsers': 'the engine as the parser, against node-sql-parser',

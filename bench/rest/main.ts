@@ -11,7 +11,7 @@ import { processFigures, startProcess } from '../lab/processes.ts';
 import { type BenchContext, type BenchPart, runBench } from '../lab/run.ts';
 import { localChain, serviceConfig, startService } from '../lab/service.ts';
 
-/** What a service takes while nobody asks it anything. */
+/** The processor time of a service that no caller asks. */
 
 const WARM_UP_SECONDS = { full: 90, quick: 30 };
 const WATCHED_SECONDS = { full: 120, quick: 30 };
@@ -29,7 +29,7 @@ type Part = keyof typeof PARTS;
 
 const idleDemo: BenchPart = {
   name: 'demo',
-  summary: 'the demo, with a block and a few payments a second, which nobody looks at',
+  summary: 'the demo without a caller, with a block and a few payments a second',
   async run(context) {
     const { workspace } = context;
     const isUp = { now: false };
@@ -139,6 +139,6 @@ function partsBelow(root: number | undefined): Record<Part, number[]> {
 
 await runBench({
   name: 'rest',
-  description: 'Cores that engine, ingest and API take while nobody asks anything.',
+  description: 'Cores that engine, ingest and API of an idle service take.',
   parts: [idleDemo, idleService],
 });
