@@ -7,7 +7,7 @@ export interface TableCell {
 }
 
 /** Of the text of a telephone (390 px), within a table. */
-const NARROW_CHARS = 50;
+const NARROW_CHARS = 48;
 /** The padding of a cell. */
 const CELL_CHARS = 3.5;
 /** Longer texts are broken into lines, and a reader needs this width: two columns of them fit. */

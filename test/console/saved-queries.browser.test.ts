@@ -166,8 +166,7 @@ describe.skipIf(!browserIsThere())('saved queries', () => {
     );
     const { page } = visitor;
     const tables = page.getByRole('region', { name: 'Your tables' });
-    await tables.getByText('Add a table').focus();
-    await page.keyboard.press('Enter');
+    await tables.locator('summary', { hasText: 'Add a table' }).press('Enter');
     const send = async (text: string): Promise<void> => {
       const file = { name: 'Shop labels.csv', mimeType: '', buffer: Buffer.from(text) };
       await tables.getByLabel('File of CSV, NDJSON or Parquet').setInputFiles(file);

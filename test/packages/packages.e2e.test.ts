@@ -113,8 +113,8 @@ describe('the client', () => {
   test('is small, has no dependency, and holds code, types and words alone', () => {
     const besides = client.files.filter((path) => !/^dist\/[a-z0-9-]+(\.d\.ts|\.js)$/.test(path));
     expect(besides.toSorted()).toEqual(['LICENSE', 'README.md', 'package.json']);
-    expect(client.unpackedSize).toBeLessThan(360 * KB);
-    expect(client.size).toBeLessThan(76 * KB);
+    expect(client.unpackedSize).toBeLessThan(400 * KB);
+    expect(client.size).toBeLessThan(84 * KB);
     const manifest = JSON.parse(readFileSync(join(ROOT, 'client/package.json'), 'utf8')) as object;
     expect(Object.keys(manifest)).not.toContain('dependencies');
     expect(Object.keys(manifest)).not.toContain('peerDependencies');
@@ -179,8 +179,8 @@ describe('the service without development and optional packages', () => {
     );
   });
 
-  test('takes less than 120 MB and 120 packages', async () => {
-    expect(await packagesOf(at)).toBeLessThan(120);
+  test('takes less than 120 MB and 130 packages', async () => {
+    expect(await packagesOf(at)).toBeLessThan(130);
     expect(bytesOf(join(at, 'node_modules'))).toBeLessThan(120 * MB);
   });
 
