@@ -25,6 +25,8 @@ export const KILL_POLL_MS = 100;
 
 /** An estimate plans the query, and planning computes its scalar subqueries. */
 export const ESTIMATE_MAX_SECONDS = 2;
+/** Added where its threads waited more than half of the time, for cores that others used: then the text is not at fault. */
+export const ESTIMATE_IDLE_MAX_SECONDS = 6;
 /** Estimates are free, so they share one place and wait for it only briefly. */
 export const ESTIMATE_PLACES = 1;
 export const ESTIMATE_WAIT_MAX_MS = 5_000;

@@ -7,6 +7,8 @@ import type { QueryKiller, QueryProgress } from '../../clickhouse/engine/engine.
 export interface IdleTime {
   /** Milliseconds, as of the last look. */
   readonly idleMs: number;
+  /** Asks the engine now. Never rejects. */
+  look(): Promise<void>;
   stop(): void;
 }
 
@@ -24,15 +26,19 @@ export function watchIdleTime(
     // Without an answer nothing is known to have been idle.
     const progress = await killer.progress(queryId).catch(() => null);
     idleMs = Math.max(idleMs, idleTimeOf(progress, threads));
-    timer = setTimeout(look, LOOK_EVERY_MS).unref();
+  };
+  const keepLooking = async (): Promise<void> => {
+    await look();
+    timer = setTimeout(keepLooking, LOOK_EVERY_MS).unref();
     if (isOver) clearTimeout(timer);
   };
   let isOver = false;
-  timer = setTimeout(look, FIRST_LOOK_MS).unref();
+  timer = setTimeout(keepLooking, FIRST_LOOK_MS).unref();
   return {
     get idleMs() {
       return idleMs;
     },
+    look,
     stop() {
       isOver = true;
       clearTimeout(timer);

@@ -5,7 +5,7 @@ import type { Accepted } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { refuse } from '../judge/refusal.ts';
 import { checkResolved, RESOLVE_QUESTION, type ResolvedPolicy } from '../judge/resolved.ts';
-import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
+import { ESTIMATE_IDLE_MAX_SECONDS, ESTIMATE_MAX_SECONDS } from '../limits.ts';
 import type { ResultColumn } from '../results/column-type.ts';
 import type { SandboxQuery } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
@@ -56,6 +56,7 @@ export function openPlanning(
     const order = {
       queryId,
       maxMs: Math.max(0, deadline - performance.now()),
+      idleMaxMs: ESTIMATE_IDLE_MAX_SECONDS * 1_000,
       caller: signal,
       onUnstoppable: () => admission.punish({ text: accepted.text, caller }),
     };
@@ -70,7 +71,7 @@ export function openPlanning(
         name,
         text: question(accepted.text),
         parameters: parametersAsSent(accepted.parameters, parameters),
-        maxSeconds: ESTIMATE_MAX_SECONDS,
+        maxSeconds: ESTIMATE_MAX_SECONDS + ESTIMATE_IDLE_MAX_SECONDS,
         withoutRows,
         showScalars,
       };

@@ -15,6 +15,8 @@ export interface WatchOrder {
   readonly queryId: string;
   /** Wall-clock time limit. */
   readonly maxMs: number;
+  /** Added to the limit where its threads waited more than half of the time, for cores that others used. Default: 0. */
+  readonly idleMaxMs?: number;
   /** That it was given. Default: one. */
   readonly threads?: number;
   readonly caller: AbortSignal;
@@ -68,11 +70,14 @@ export interface WatchdogDeps {
   readonly unstoppablePollMs: number;
 }
 
+/** How long a query at its limit runs on while the engine is asked whether its threads waited. */
+const LOOK_MAX_MS = 500;
+
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
   const restart = shareOne(deps.restartEngine);
   return {
     watch(order, work) {
-      const { maxMs, caller, queryId, threads = 1 } = order;
+      const { maxMs, idleMaxMs = 0, caller, queryId, threads = 1 } = order;
       const idle = watchIdleTime({ queryId, threads }, deps.killer);
       const giveUp = new AbortController();
       let ending: Ending | undefined;
@@ -85,12 +90,23 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
         end();
       };
       // Gives the engine a chance to report the query's usage; then stops waiting for its answer.
-      const timer = setTimeout(() => void end().obeyed.then(() => giveUp.abort()), maxMs);
+      const stop = (): void => void end().obeyed.then(() => giveUp.abort());
+      const stopUnlessIdle = async (): Promise<void> => {
+        await Promise.race([idle.look(), sleep(LOOK_MAX_MS)]);
+        if (isSettled) return;
+        const hasWaited = idle.idleMs > (performance.now() - began) / 2;
+        if (hasWaited) timer = setTimeout(stop, idleMaxMs);
+        else stop();
+      };
+      const began = performance.now();
+      let isSettled = false;
+      let timer = setTimeout(idleMaxMs > 0 ? stopUnlessIdle : stop, maxMs);
       caller.addEventListener('abort', onLeave, { once: true });
       const settled = unlessRestarted(() => work(giveUp.signal), {
         restart,
         isOver: () => ending !== undefined || caller.aborted,
       }).finally(() => {
+        isSettled = true;
         clearTimeout(timer);
         idle.stop();
         caller.removeEventListener('abort', onLeave);

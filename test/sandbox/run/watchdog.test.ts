@@ -10,7 +10,16 @@ const POLL_MS = 5;
 const PLACE_KEPT_MAX_MS = 200;
 
 /** A query that runs until the engine obeys a KILL, or for ever. */
-function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours?: boolean }) {
+function stage({
+  obeysAfterKills,
+  ours = true,
+  idleMs = 0,
+}: {
+  obeysAfterKills: number;
+  ours?: boolean;
+  /** How long its threads have waited, and may. */
+  idleMs?: number;
+}) {
   const seen = {
     kills: 0,
     restarts: 0,
@@ -34,7 +43,10 @@ function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours
         if (seen.kills >= obeysAfterKills) stop();
       },
       isRunning: async () => isRunning,
-      progress: async () => null,
+      progress: async () => ({
+        ...{ readRows: 0, totalRows: 0, memoryBytes: 0, cpuMs: 1 },
+        elapsedMs: 1 + idleMs,
+      }),
       close: async () => undefined,
     },
     restartEngine: ours
@@ -53,6 +65,7 @@ function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours
   const order = {
     queryId: 'q',
     maxMs: MAX_MS,
+    idleMaxMs: idleMs,
     caller: leaving.signal,
     onUnstoppable: () => {
       seen.unstoppable += 1;
@@ -87,6 +100,14 @@ describe('the clock', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(MAX_MS - 1);
     expect(seen).toMatchObject({ kills: 1, restarts: 0, unstoppable: 0 });
     expect(seen.outcome).toBeInstanceOf(StoppedLate);
+    expect(seen.outcome).toMatchObject({ obeyed: true });
+  });
+
+  test('waits longer for one whose threads waited for cores, but not for ever', async () => {
+    const began = performance.now();
+    const { seen } = stage({ obeysAfterKills: 1, idleMs: 2 * MAX_MS });
+    await waitUntil('it is gone', () => seen.gone);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(3 * MAX_MS - 1);
     expect(seen.outcome).toMatchObject({ obeyed: true });
   });
 
@@ -141,7 +162,10 @@ describe('a query that runs while another has the engine started anew', () => {
       killer: {
         kill: async () => undefined,
         isRunning: async () => isStuck,
-        progress: async () => null,
+        progress: async () => ({
+          ...{ readRows: 0, totalRows: 0, memoryBytes: 0, cpuMs: 1 },
+          elapsedMs: 1 + idleMs,
+        }),
         close: async () => undefined,
       },
       restartEngine: () =>
