@@ -7,6 +7,7 @@ import { askEach, type Figure, inTurn, judged, median, quantile, shown, timed } 
 import { processFigures, sampleDuring } from '../lab/processes.ts';
 import { at } from '../lab/questions.ts';
 import { type BenchContext, runBench } from '../lab/run.ts';
+import { measureFinish } from './finish.ts';
 import { type SqlLab, sqlLab } from './lab.ts';
 import { measureClickbench, measureScans } from './races.ts';
 import { clickhouseInterface, streaming } from './streams.ts';
@@ -188,6 +189,11 @@ await runBench({
     { name: 'predicates', summary: 'what WHERE payer = … reads', run: measurePredicates },
     { name: 'aggregates', summary: 'full scans through the view against a plain copy', run: measureScans },
     { name: 'duckdb', summary: 'the ClickBench-shaped questions against DuckDB', run: measureClickbench },
+    {
+      name: 'finish',
+      summary: 'that each of these questions is answered, ten times in a row',
+      run: measureFinish,
+    },
     { name: 'bombs', summary: 'point reads while the sandbox is under attack', run: measureBombs },
   ],
 });

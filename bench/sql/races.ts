@@ -79,14 +79,10 @@ export async function measureClickbench(context: BenchContext): Promise<Figure[]
   const lab = await sqlLab(context);
   const duckdb = await duckdbPeer(context, lab);
   const ours = guestPeer(context, lab, { isAlone: true });
-  const questions = readFileSync(CLICKBENCH, 'utf8')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as ClickbenchQuestion); // our own fixture
   const trying = { figures: [] as Figure[], say };
   const byAddress: Pair[] = [];
   const byId: Pair[] = [];
-  for (const { id, sql, duckdb: spelled = sql } of questions) {
+  for (const { id, sql, duckdb: spelled = sql } of clickbenchQuestions()) {
     const theirs = await attempt(`${id}-duckdb`, trying, () => best(duckdb, spelled));
     const ask = (name: string, text: string) =>
       attempt(name, trying, async () => {
@@ -121,6 +117,13 @@ export async function measureClickbench(context: BenchContext): Promise<Figure[]
   ];
 }
 
+export function clickbenchQuestions(): ClickbenchQuestion[] {
+  return readFileSync(CLICKBENCH, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as ClickbenchQuestion); // our own fixture
+}
+
 function spellMs(answer: SqlAnswer | undefined): string {
   return answer === undefined ? 'failed' : `${answer.ms.toFixed(0)} ms`;
 }
@@ -140,7 +143,7 @@ const NEEDS_ADDRESS =
   /\b(payer|payee)\s*(=|LIKE\b|NOT\b|IN\b)|\b(REGEXP_REPLACE|length|lower)\((payer|payee)\b/i;
 
 /** The same question with ids as keys. */
-function withIds(text: string): string {
+export function withIds(text: string): string {
   const known = text.replaceAll(/\b(payer|payee) <> ''/g, '$1_id <> 0');
   return NEEDS_ADDRESS.test(known) ? text : known.replaceAll(/\b(payer|payee)\b/g, '$1_id');
 }
