@@ -128,6 +128,8 @@ export interface QueryKiller {
 /** What a running query has done so far. */
 export interface QueryProgress {
   readonly readRows: number;
+  /** Uncompressed. */
+  readonly readBytes: number;
   /** As far as the engine knows: a join or a subquery may add more. */
   readonly totalRows: number;
   readonly elapsedMs: number;

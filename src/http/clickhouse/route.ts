@@ -148,8 +148,9 @@ class Calls {
   private readonly deps: OperationDeps;
 
   constructor(options: ClickhouseRouteOptions, caller: Caller) {
-    const { request, login } = caller;
+    const { request, login, queryId } = caller;
     const facts = factsOf(request);
+    facts.queryId = queryId;
     this.options = options;
     this.caller = caller;
     const { password, bearer } = login;
