@@ -5,11 +5,11 @@ import {
   type GuestQuery,
   type QueryFigures,
   type QueryKiller,
+  type TableConstants,
 } from '../../clickhouse/engine/engine.ts';
 import { MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { SQL_DISK_BYTES, type SqlTierId } from '../../core/domain/plan.ts';
-import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
 import { sha256Of } from '../../core/text.ts';
