@@ -455,6 +455,19 @@ Pages are cut
   getSqlSchema: Method<'getSqlSchema'>;
 
   /**
+   * How far a running query is.
+   *
+   * Rows read of the rows to read, time and memory of a query that runs now. A query is found by the
+   * `X-Request-Id` that you sent it with, with any key of the organization that sent it. A run that
+   * `max_age` shares with other callers has no such id. Free.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/sql/running/{id}`
+   */
+  getRunningQuery: Method<'getRunningQuery'>;
+
+  /**
    * The jobs of your organization.
    *
    * Newest first; a job stays listed for 7 days after it ends. A key that manages keys, and a bearer token,
@@ -721,6 +734,7 @@ export const ROUTES = {
   getTelemetry: { path: '/telemetry' },
   getCoverage: { path: '/coverage' },
   getSqlSchema: { path: '/sql/schema' },
+  getRunningQuery: { path: '/sql/running/{id}' },
   listSqlJobs: { path: '/sql/jobs', rows: 'jobs', paging: 'offset' },
   getSqlJob: { path: '/sql/jobs/{job}' },
   getResult: { path: '/results/{result}' },

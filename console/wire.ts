@@ -34,6 +34,7 @@ export type Profile = Answer<'getMerchant'>;
 export type QueryRuns = Answer<'listAccountQueries'>;
 export type SaveQueryAnswer = Answer<'saveQuery'>;
 export type SavedQueries = Answer<'listSavedQueries'>;
+export type RunningQuery = Answer<'getRunningQuery'>;
 export type SqlJobs = Answer<'listSqlJobs'>;
 export type Telemetry = Answer<'getTelemetry'>;
 export type Transaction = Answer<'getTransaction'>;
@@ -65,6 +66,7 @@ export type SqlColumn = Schemas['SqlColumn'];
 /** In the format `json_compact`: rows are arrays. */
 export type SqlResult = SqlAnswer<unknown[]>;
 export type SqlJob = Schemas['SqlJob'];
+export type SqlProgress = Schemas['SqlProgress'];
 export type SqlTable = Required<Schemas['SqlTable']>;
 export type SqlTierAccess = Schemas['AccountSqlTier'];
 export type UsageRow = Schemas['UsageRow'];

@@ -124,10 +124,11 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     placeholders: ({ text, caller }) =>
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
     run: createRun({
-      ...{ resolve, guest, admission, unread, memory, watchdog, secondsOf, log },
+      ...{ resolve, guest, admission, unread, memory, watchdog, killer, secondsOf, log },
       ...(access.cluster === undefined ? { constants: createConstants(reader) } : {}),
     }),
-    progress: (queryId) => killer.progress(queryId),
+    progress: (runId) => killer.progress(runId),
+    cancel: (runId) => killer.kill(runId),
     estimate,
     readUpload: createReadUpload({ reader: uploads, admission }),
     suggest: createSuggest({

@@ -3,6 +3,7 @@ import type { QueryProgress, WrittenAs } from '../clickhouse/engine/engine.ts';
 import type { OwnTableFacts, UploadFormat } from '../core/domain/own-table.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Snapshot } from '../core/domain/snapshot.ts';
+import { sha256Of } from '../core/text.ts';
 import type { TextEdit } from '../core/text-edits.ts';
 import type { Accepted, Judgement, Placeholders } from './judge/inspect.ts';
 import type { QueryParameters } from './judge/parser.ts';
@@ -32,8 +33,10 @@ export interface SqlSandbox {
    * engine, not the query, is at fault.
    */
   run(query: SandboxQuery, signal: AbortSignal): Promise<SandboxResult>;
-  /** How far a running query is, by the id that its job was given; null once it has ended. Rejects with `EngineError`. */
-  progress(queryId: string): Promise<QueryProgress | null>;
+  /** How far the queries of a `runId` are, in whichever process they began; null while they wait and once they have ended. Rejects with `EngineError`. */
+  progress(runId: string): Promise<QueryProgress | null>;
+  /** Stops them: each fails with the reason `cancelled`. One that waits for its turn is not stopped. Rejects with `EngineError`. */
+  cancel(runId: string): Promise<void>;
   /** What the engine expects to read. Only plans the query, within a time limit. Rejects like `run`. */
   estimate(
     query: Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>,
@@ -141,8 +144,15 @@ export interface SandboxQuery {
   readonly caller: string;
   /** The public tables as a snapshot has them. Only those that can be asked so may be in the text (AS_OF_TABLES). */
   readonly asOf?: Snapshot;
-  /** Of a job: its time limit in place of that of its tier. It waits among the long queries, and says when it runs. */
-  readonly job?: { readonly seconds: number; onBegun(queryId: string): void };
+  /** Of a job: its time limit in place of that of its tier. It waits among the long queries. */
+  readonly job?: { readonly seconds: number };
+  /** `runIdOf`: by it `progress` and `cancel` find the query. */
+  readonly runId?: string;
+}
+
+/** Of a query that its caller gave an id: ids of other callers never lead to it. */
+export function runIdOf(caller: string, id: string): string {
+  return sha256Of(JSON.stringify([caller, id]));
 }
 
 /** What a run took, as the engine counted it. */
@@ -216,6 +226,7 @@ export class UploadRefused extends Error {
 /** Why an accepted query failed. A closed list: documented, and in OpenAPI. */
 export const QUERY_FAILURES = {
   timeout: 'It ran longer than its tier, or its `max_qu`, allows.',
+  cancelled: 'It was cancelled.',
   memory: 'It needed more memory than a query may use.',
   disk: 'What did not fit into its memory needed more disk than a query of its tier may use.',
   rows_read: 'It read more rows than a query may read.',

@@ -36,7 +36,7 @@ export function judged(
   return { name, value, unit, goal: `${is}${limit}`, ok: COMPARISONS[is](value, limit) };
 }
 
-/** What could not be measured: its line is `name failed - - short`. */
+/** What could not be measured: its line is `name error - - short`. */
 function failed(name: string): Figure {
   return shown(name, Number.NaN, '-');
 }
@@ -48,7 +48,7 @@ export function lineOf({ name, value, unit, goal, ok }: Figure): string {
 
 /** Three significant digits for small numbers, whole ones from 100 up: a bench is no more precise than that. */
 function readable(value: number): string {
-  if (Number.isNaN(value)) return 'failed';
+  if (Number.isNaN(value)) return 'error';
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)));
 }
 

@@ -193,6 +193,7 @@ const SETTINGS: readonly (readonly [name: string, value: string, type: string, r
   ['cast_string_to_dynamic_use_inference', '0', 'Bool', 1],
   ['date_time_input_format', 'basic', 'DateTimeInputFormat', 1],
   ['date_time_output_format', 'simple', 'DateTimeOutputFormat', 0],
+  ['http_headers_progress_interval_ms', '100', 'UInt64', 0],
   ['max_block_size', '65409', 'UInt64', 1],
   ['max_execution_time', '0', 'Seconds', 0],
   ['max_result_rows', '0', 'UInt64', 0],

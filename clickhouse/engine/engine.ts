@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../core/domain/snapshot.ts';
-import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { Sql } from './sql.ts';
 
 /**
@@ -128,6 +127,8 @@ export interface QueryKiller {
 /** What a running query has done so far. */
 export interface QueryProgress {
   readonly readRows: number;
+  /** Uncompressed. */
+  readonly readBytes: number;
   /** As far as the engine knows: a join or a subquery may add more. */
   readonly totalRows: number;
   readonly elapsedMs: number;
@@ -159,6 +160,19 @@ export interface GuestQuery extends GuestStatement {
   readonly asOf?: Snapshot;
   /** Of a statement over `settlements` alone: what its view would have to look up. Not on a cluster. */
   readonly constants?: TableConstants;
+}
+
+/** What is known of the stored settlements, so that a statement over them need not look it up; at most a second old. */
+export interface TableConstants {
+  /** Months whose copy is current. */
+  readonly copies: readonly {
+    /** Unix seconds: its rows from here, and until there. */
+    readonly from: number;
+    readonly until: number;
+    readonly generation: string;
+  }[];
+  /** The newest final block of each chain that has one. */
+  readonly finalBlocks: readonly { readonly chain: string; readonly block: string }[];
 }
 
 /** How the engine writes a result: nothing in it changes what the result holds. */

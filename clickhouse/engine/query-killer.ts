@@ -36,7 +36,7 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
     async progress(queryId) {
       const statement = {
         name: 'query-progress',
-        sql: sql`SELECT sum(read_rows), sum(greatest(total_rows_approx, read_rows)), max(elapsed), sum(ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']), sum(memory_usage) FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} HAVING count() > 0`,
+        sql: sql`SELECT sum(read_rows), sum(read_bytes), sum(greatest(total_rows_approx, read_rows)), max(elapsed), sum(ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']), sum(memory_usage) FROM system.processes WHERE startsWith(query_id, ${text(queryId)}) AND user = ${text(user)} HAVING count() > 0`,
         maxSeconds: KILL_SECONDS,
         maxRows: 1,
       };
@@ -46,10 +46,11 @@ export function createQueryKiller(access: EngineAccess): QueryKiller {
       const most = (at: number): number => Math.max(...found.map((row) => Number(row[at])));
       return {
         readRows: most(0),
-        totalRows: most(1),
-        elapsedMs: most(2) * 1_000,
-        cpuMs: most(3) / 1_000,
-        memoryBytes: most(4),
+        readBytes: most(1),
+        totalRows: most(2),
+        elapsedMs: most(3) * 1_000,
+        cpuMs: most(4) / 1_000,
+        memoryBytes: most(5),
       };
     },
     async close() {

@@ -126,7 +126,9 @@ function State({
           )}
           <span class="small muted number">
             {progress.percent === null ? '' : `${progress.percent}%, `}
-            {rowsText(progress.rows_read)} read
+            {countText(progress.rows_read)}
+            {progress.rows_estimate === null ? '' : ` of about ${countText(progress.rows_estimate)}`} rows
+            read, {durationText(progress.seconds)}, {bytesText(progress.memory_bytes)}
           </span>
         </span>
       ) : null}

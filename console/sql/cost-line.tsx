@@ -165,14 +165,13 @@ function CorrectionButton({
 const TICK_MS = 100;
 
 function Progress({ state }: { readonly state: Extract<RunState, { phase: 'running' }> }) {
-  const { startedAtMs, job, isCancelling } = state;
+  const { startedAtMs, job, progress, isCancelling } = state;
   const [nowMs, setNowMs] = useState(Date.now);
   const perUnit = unitUsd(useStore(account));
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
-  const progress = job?.progress ?? null;
   const percent = progress?.percent ?? null;
   return (
     <div class="cost running">
@@ -192,8 +191,11 @@ function Progress({ state }: { readonly state: Extract<RunState, { phase: 'runni
               {progress.rows_estimate === null ? '' : ` of about ${countText(progress.rows_estimate)}`} rows
               {percent === null ? '' : `, ${percent}%`}
             </span>
-            <span class="number">{unitsText(progress.units, perUnit)} so far</span>
+            <span class="number">{bytesText(progress.memory_bytes)} of memory</span>
           </>
+        )}
+        {job?.progress == null ? null : (
+          <span class="number">{unitsText(job.progress.units, perUnit)} so far</span>
         )}
         {job === null ? null : (
           <span class="muted">

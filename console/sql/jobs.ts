@@ -1,5 +1,5 @@
-import { ApiProblem, callApi, isAbort, readJson, segment } from '../api.ts';
-import type { SqlJob, SqlResult } from '../wire.ts';
+import { ApiProblem, callApi, change, getJson, isAbort, readJson, segment } from '../api.ts';
+import type { RunningQuery, SqlJob, SqlProgress, SqlResult } from '../wire.ts';
 import type { SqlQuestion } from './query-text.ts';
 
 /** The two doors of the API: a job outlives its page, and its result is kept and read again without a charge; `/sql` answers at once. Source: docs/jobs.md. */
@@ -102,13 +102,35 @@ export async function readResult(
   return readJson<SqlResult>(response);
 }
 
-/** Runs the query while its caller waits: nothing is kept, and the abort stops it. */
+/** Runs the query while its caller waits: nothing is kept, and the abort stops it. `id`: by which it is followed and cancelled. */
 export async function askDirectly(
   { sql, tier, params }: SqlQuestion,
-  { rowsMax, signal }: { readonly rowsMax: number; readonly signal: AbortSignal },
+  { rowsMax, id, signal }: { readonly rowsMax: number; readonly id: string; readonly signal: AbortSignal },
 ): Promise<SqlResult> {
   const body = { sql, tier, params, format: 'json_compact', max_rows: Math.min(rowsMax, PAGE_ROWS_MAX) };
-  return readJson<SqlResult>(await callApi('/sql', { method: 'POST', body, signal }));
+  const headers = { 'x-request-id': id };
+  return readJson<SqlResult>(await callApi('/sql', { method: 'POST', body, headers, signal }));
+}
+
+const LOOK_MS = 1_000;
+
+/** Reports how far a query is that is answered directly. Rejects with the abort, or with an `ApiProblem`: then it is not followed any more. */
+export async function followQuery(
+  id: string,
+  onProgress: (progress: SqlProgress) => void,
+  signal: AbortSignal,
+): Promise<never> {
+  for (;;) {
+    await pause(LOOK_MS, signal);
+    const { progress } = await getJson<RunningQuery>(`/sql/running/${segment(id)}`, { signal });
+    if (progress !== null) onProgress(progress);
+  }
+}
+
+/** Whether it ran: its own call then says what it cost. One that waits for its turn ends with its connection. */
+export async function cancelQuery(id: string): Promise<boolean> {
+  const { progress } = await change<RunningQuery>('DELETE', `/sql/running/${segment(id)}`);
+  return progress !== null;
 }
 
 /** Why a job has no result, as the problem that a call would have answered with. */

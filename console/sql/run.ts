@@ -2,9 +2,18 @@ import { ApiProblem, isAbort, isLentKey, noteBalance, refreshAccount } from '../
 import { announce } from '../components/states.tsx';
 import { countText, millisecondsText } from '../format.ts';
 import { createStore } from '../store.ts';
-import type { SqlJob, SqlResult } from '../wire.ts';
+import type { SqlJob, SqlProgress, SqlResult } from '../wire.ts';
 import { type HistoryEntry, remember } from './history.ts';
-import { askDirectly, cancelJob, followJob, problemOfJob, readResult, submitJob } from './jobs.ts';
+import {
+  askDirectly,
+  cancelJob,
+  cancelQuery,
+  followJob,
+  followQuery,
+  problemOfJob,
+  readResult,
+  submitJob,
+} from './jobs.ts';
 import type { SqlQuestion } from './query-text.ts';
 import { randomId } from './tabs.ts';
 
@@ -16,6 +25,8 @@ export type RunState =
       readonly startedAtMs: number;
       /** Null until the API has accepted it, and of a query that is answered directly. */
       readonly job: SqlJob | null;
+      /** Null until it is known. */
+      readonly progress: SqlProgress | null;
       readonly isCancelling: boolean;
     }
   /** A kept result is being read, which costs nothing. */
@@ -45,8 +56,8 @@ interface Current {
   readonly leaving: AbortController;
   wantsCancel: boolean;
   jobId: string | null;
-  /** Whether it is no job: it ends with its connection. */
-  isDirect: boolean;
+  /** Of one that is no job. */
+  queryId: string | null;
 }
 const current = new Map<string, Current>();
 
@@ -83,7 +94,7 @@ export function startRun(request: RunRequest): void {
   const { tabId, question } = request;
   const mine = enter(tabId, null);
   const startedAtMs = Date.now();
-  setRun(tabId, { phase: 'running', startedAtMs, job: null, isCancelling: false });
+  setRun(tabId, { phase: 'running', startedAtMs, job: null, progress: null, isCancelling: false });
   announce('Query started');
   const run = isLentKey() ? runDirectly : runAsJob;
   void show(mine, { tabId, question, startedAtMs, ending: run(mine, request, startedAtMs) });
@@ -101,7 +112,7 @@ export function resumeRun(tabId: string, jobId: string, question: SqlQuestion): 
 
 function enter(tabId: string, jobId: string | null): Current {
   leaveRun(tabId);
-  const mine: Current = { leaving: new AbortController(), wantsCancel: false, jobId, isDirect: false };
+  const mine: Current = { leaving: new AbortController(), wantsCancel: false, jobId, queryId: null };
   current.set(tabId, mine);
   return mine;
 }
@@ -118,17 +129,22 @@ async function runAsJob(
   return endOfJob(mine, { tabId, jobId, question, startedAtMs });
 }
 
-/** Until it ends it is not known what it used. A cancellation closes the connection, which stops the query. */
+/** Until it ends it is not known what it used. */
 async function runDirectly(
   mine: Current,
-  { question, rowsMax, onJob }: RunRequest,
+  { tabId, question, rowsMax, onJob }: RunRequest,
   startedAtMs: number,
 ): Promise<Ended> {
-  mine.isDirect = true;
+  const id = randomId();
+  mine.queryId = id;
   onJob(null);
+  const looks = new AbortController();
+  const onProgress = (progress: SqlProgress): void =>
+    showProgress(tabId, mine, { startedAtMs, job: null, progress });
+  followQuery(id, onProgress, looks.signal).catch(asNotFollowed);
   const entry = { ...question, at: secondText(startedAtMs) };
   try {
-    const result = await askDirectly(question, { rowsMax, signal: mine.leaving.signal });
+    const result = await askDirectly(question, { rowsMax, id, signal: mine.leaving.signal });
     const { units_charged: chargedQu, balance } = result.usage;
     const state: Done = {
       ...{ phase: 'done', runId: randomId(), result, kept: null, chargedQu },
@@ -136,11 +152,31 @@ async function runDirectly(
     };
     return { state, entry: { ...entry, ms: result.duration_ms, chargedQu }, balance };
   } catch (error) {
-    if (!isAbort(error) || !mine.wantsCancel) throw error;
+    const charge = chargeOfCancelled(error, mine);
+    if (charge === null) throw error;
+    const { chargedQu, balance } = charge;
     const afterMs = Date.now() - startedAtMs;
-    const state = { phase: 'cancelled', afterMs, chargedQu: null } as const;
-    return { state, entry: { ...entry, ms: afterMs, chargedQu: null }, balance: null };
+    const state = { phase: 'cancelled', afterMs, chargedQu } as const;
+    return { state, entry: { ...entry, ms: afterMs, chargedQu }, balance };
+  } finally {
+    looks.abort();
   }
+}
+
+/** Null for any other failure. A closed connection does not say what was charged. */
+function chargeOfCancelled(
+  error: unknown,
+  { wantsCancel }: Current,
+): { readonly chargedQu: number | null; readonly balance: number | null } | null {
+  if (isAbort(error) && wantsCancel) return { chargedQu: null, balance: null };
+  if (!(error instanceof ApiProblem) || error.body.reason !== 'cancelled') return null;
+  const { units_charged: chargedQu = 0, balance = null } = error.body.usage ?? {};
+  return { chargedQu, balance };
+}
+
+/** Its progress is then not shown; the run itself says how it ends. */
+function asNotFollowed(error: unknown): void {
+  if (!isAbort(error) && !(error instanceof ApiProblem)) throw error;
 }
 
 interface Shown {
@@ -184,14 +220,14 @@ function gone(error: ApiProblem): ApiProblem {
   );
 }
 
-function showProgress(tabId: string, mine: Current, job: SqlJob, startedAtMs: number | null): void {
-  if (current.get(tabId) !== mine || !(job.state === 'queued' || job.state === 'running')) return;
-  setRun(tabId, {
-    phase: 'running',
-    startedAtMs: startedAtMs ?? Date.parse(job.created_at),
-    job,
-    isCancelling: job.cancel_requested || mine.wantsCancel,
-  });
+function showProgress(
+  tabId: string,
+  mine: Current,
+  known: Pick<Extract<RunState, { phase: 'running' }>, 'startedAtMs' | 'job' | 'progress'>,
+): void {
+  if (current.get(tabId) !== mine) return;
+  const isCancelling = known.job?.cancel_requested === true || mine.wantsCancel;
+  setRun(tabId, { phase: 'running', ...known, isCancelling });
 }
 
 /** Follows a job until it has ended. */
@@ -200,7 +236,12 @@ async function endOfJob(
   { tabId, jobId, question, startedAtMs }: Shown & { readonly jobId: string },
 ): Promise<Ended> {
   const { signal } = mine.leaving;
-  const job = await followJob(jobId, (now) => showProgress(tabId, mine, now, startedAtMs), signal);
+  const onChange = (now: SqlJob): void => {
+    if (now.state !== 'queued' && now.state !== 'running') return;
+    const since = startedAtMs ?? Date.parse(now.created_at);
+    showProgress(tabId, mine, { startedAtMs: since, job: now, progress: now.progress });
+  };
+  const job = await followJob(jobId, onChange, signal);
   const { units_charged: chargedQu, balance } = job.usage;
   const ms = (job.progress?.seconds ?? 0) * 1_000;
   const entry = { ...question, at: `${job.created_at.slice(0, 19)}Z`, ms, chargedQu, job: jobId };
@@ -263,13 +304,22 @@ export function cancelRun(tabId: string): void {
   if (mine === undefined || state?.phase !== 'running') return;
   mine.wantsCancel = true;
   setRun(tabId, { ...state, isCancelling: true });
-  if (mine.isDirect) mine.leaving.abort();
+  if (mine.queryId !== null) void cancelDirect(mine, mine.queryId);
   if (mine.jobId === null) return;
   cancelJob(mine.jobId).catch((error: unknown) => {
     if (!(error instanceof ApiProblem)) throw error;
     mine.wantsCancel = false;
     announce(`The query could not be cancelled: ${error.body.detail}`);
   });
+}
+
+/** Where the service does not stop it, the closed connection does. */
+async function cancelDirect({ leaving }: Current, queryId: string): Promise<void> {
+  const isStopped = await cancelQuery(queryId).catch((error: unknown) => {
+    if (error instanceof ApiProblem) return false;
+    throw error;
+  });
+  if (!isStopped) leaving.abort();
 }
 
 /** Forgets the run of a tab. A job goes on. */

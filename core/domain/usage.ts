@@ -63,7 +63,7 @@ export interface QueryRun {
   readonly chargedQu: number;
   /** Null where it failed, and where a job was ended by another process than the one that ran it. */
   readonly rows: number | null;
-  /** `succeeded`, the code of its failure, or of a job `cancelled` or `expired`. */
+  /** `succeeded`, `cancelled` where its caller stopped it or left, the code of its failure, or of a job `expired`. */
   readonly status: string;
   readonly text: string;
   readonly textCut: boolean;

@@ -26,7 +26,8 @@ import {
 import { readTree, type TreeNode } from './query-tree.ts';
 import { editsOfWord, placed, positionsIn, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { NO_REWRITES, type Rewrites } from './rewrites.ts';
-import { type Facts, type ParsedQuery, rulesOn, type TreeQuery } from './rules.ts';
+import type { Facts, ParsedQuery, TreeQuery } from './rule.ts';
+import { rulesOn } from './rules.ts';
 import { spillableText } from './spillable.ts';
 import { withStandIns } from './stand-ins.ts';
 

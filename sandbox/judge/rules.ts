@@ -1,12 +1,4 @@
-import type { SqlPolicy } from '../policy/policy.ts';
-import {
-  COLUMNS_FIRST,
-  readsColumnsFirst,
-  SESSION_ZONE,
-  type SqlSetting,
-  timeZoneOf,
-} from '../policy/settings.ts';
-import type { CallerText } from './caller-text.ts';
+import { COLUMNS_FIRST, readsColumnsFirst, SESSION_ZONE, timeZoneOf } from '../policy/settings.ts';
 import {
   checkClauses,
   checkFirstWord,
@@ -19,22 +11,10 @@ import {
   trailingFormat,
   withoutFormat,
 } from './clauses.ts';
-import { type ColumnMeanings, checkColumns, columnsOf } from './columns.ts';
+import { checkColumns, columnsOf } from './columns.ts';
 import { differences } from './differences.ts';
-import {
-  checkConstants,
-  firstWarnings,
-  type NamedConstant,
-  placesIn,
-  type QueryWarning,
-} from './literals/constants.ts';
-import {
-  checkParameters,
-  checkParameterTypes,
-  checkValues,
-  parametersOf,
-  type QueryParameter,
-} from './literals/parameters.ts';
+import { checkConstants, firstWarnings, placesIn } from './literals/constants.ts';
+import { checkParameters, checkParameterTypes, checkValues, parametersOf } from './literals/parameters.ts';
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
 import {
   checkFunctions,
@@ -44,10 +24,10 @@ import {
   checkWords,
   tableNodes,
 } from './names.ts';
-import type { Parsed, QueryParameters } from './parser.ts';
-import { attribute, type TreeNode } from './query-tree.ts';
-import { type Position, refuse } from './refusal.ts';
-import { type Rewrites, rewritesOf } from './rewrites.ts';
+import { attribute } from './query-tree.ts';
+import { refuse } from './refusal.ts';
+import { rewritesOf } from './rewrites.ts';
+import type { Rule, Subject } from './rule.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
 import { walletKeys } from './wallet-keys.ts';
 import { checkWork } from './work/block-time.ts';
@@ -62,74 +42,6 @@ import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
  */
 
 export const QUERY_MAX_BYTES = 64 * 1024;
-
-/** The facts found by the rules so far; each rule sees the facts that earlier rules found. */
-export interface Facts {
-  /** The canonical text, with the rules' changes so far. */
-  readonly text: string;
-  /** Public tables that the query reads, and tables of its caller's organization. */
-  readonly tables: readonly string[];
-  /** Every name in a table's place: public tables, CTEs and table functions. */
-  readonly tableNames: ReadonlySet<string>;
-  readonly functions: ReadonlySet<string>;
-  readonly parameters: readonly QueryParameter[];
-  readonly warnings: readonly QueryWarning[];
-  readonly namedConstants: readonly NamedConstant[];
-  readonly walletKeys: readonly string[];
-  readonly rewrites: Rewrites;
-  /** Rows per block at most. */
-  readonly blockRows: number;
-  readonly memoryMaxBytes: number;
-  readonly safeToPlan: boolean;
-  /** The format that it ends with, where that is kept. */
-  readonly format: string | undefined;
-  readonly settings: readonly SqlSetting[];
-  /** How often each table was replaced by a subquery over it (stand-ins.ts). */
-  readonly replacedTables: ReadonlyMap<string, number>;
-}
-
-/** The inputs of a rule, by the form of the query that it applies to. */
-interface Subjects {
-  /** The text as sent. */
-  readonly text: string;
-  /** The engine's tokens of the canonical text and of the original text. */
-  readonly tokens: ParsedQuery;
-  /** The engine's tree, with nothing resolved or computed. */
-  readonly tree: TreeQuery;
-  /** The engine's other printed form of the same text: `EXPLAIN AST`. */
-  readonly ast: TreeQuery & { readonly astLines: readonly string[] };
-}
-export type Subject = keyof Subjects;
-
-export interface ParsedQuery extends Parsed, Facts {
-  readonly caller: CallerText;
-  /** Parameter values as sent. */
-  readonly values: QueryParameters;
-  /** Whether a FORMAT at its end is the caller's choice. */
-  readonly keepsFormat: boolean;
-  readonly policy: SqlPolicy;
-}
-
-export interface TreeQuery extends ParsedQuery {
-  readonly root: TreeNode;
-  /** What its columns mean, once the tables that it reads are known. */
-  meaningsIn(tables: readonly string[]): ColumnMeanings;
-  /** The position of a byte of what the caller sent. */
-  positionAt(offset: number): Position;
-}
-
-export type Rule = {
-  readonly [On in Subject]: {
-    readonly name: string;
-    readonly on: On;
-    /** The guarantee for every query that runs. */
-    readonly says: string;
-    /** Throws `Refused`. */
-    check?(subject: Subjects[On]): void;
-    /** Returns facts for later rules and the run. Throws `Refused`. */
-    find?(subject: Subjects[On]): Partial<Facts>;
-  };
-}[Subject];
 
 export const RULES: readonly Rule[] = [
   {

@@ -30,8 +30,8 @@ const LIMITS: ReadonlySet<string> = new Set([
 
 /** Settings that clients send with every query and that change no answer, each with a client that sends it. */
 const OF_CLIENTS: Readonly<Record<string, string>> = {
-  send_progress_in_http_headers: '@clickhouse/client, clickhouse-connect',
-  http_headers_progress_interval_ms: '@clickhouse/client',
+  send_progress_in_http_headers: '@clickhouse/client, clickhouse-connect: `progressIntervalMs`',
+  http_headers_progress_interval_ms: '@clickhouse/client, clickhouse-connect',
   wait_end_of_query: 'clickhouse-connect, JDBC: every result is whole before its first byte leaves',
   http_wait_end_of_query: 'as wait_end_of_query',
   buffer_size: 'JDBC',
@@ -183,6 +183,14 @@ export function askedLimits(settings: readonly SqlSetting[]): AskedLimits {
     cuts: last('result_overflow_mode') === 'break',
     limit: positive('limit'),
   };
+}
+
+/** Milliseconds between two headers of progress; null where none are asked for. The standard is that of ClickHouse. */
+export function progressIntervalMs(settings: readonly SqlSetting[]): number | null {
+  const last = (name: string): string => settings.findLast((one) => one.name === name)?.value ?? '';
+  if (plain(last('send_progress_in_http_headers')) !== '1') return null;
+  const asked = Number(last('http_headers_progress_interval_ms'));
+  return asked > 0 ? asked : 100;
 }
 
 /** Those that change what a query means; a query is judged with them. */

@@ -11,7 +11,7 @@ import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from 
 /** Turns an engine error during the run of an accepted query into an error for its author. */
 
 /** Failure reasons by the engine's codes. Names as in ClickHouse's ErrorCodes.cpp. */
-const CODES: Readonly<Record<Exclude<QueryFailure, 'other' | 'disk'>, readonly number[]>> = {
+const CODES: Readonly<Record<Exclude<QueryFailure, 'other' | 'disk' | 'cancelled'>, readonly number[]>> = {
   timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
   memory: [241], // MEMORY_LIMIT_EXCEEDED
   rows_read: [158, 307], // TOO_MANY_ROWS, TOO_MANY_BYTES

@@ -4,11 +4,12 @@ import {
   type Guest,
   type GuestQuery,
   type QueryFigures,
+  type QueryKiller,
+  type TableConstants,
 } from '../../clickhouse/engine/engine.ts';
 import { MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
 import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { SQL_DISK_BYTES, type SqlTierId } from '../../core/domain/plan.ts';
-import type { TableConstants } from '../../core/domain/table-constants.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
 import { sha256Of } from '../../core/text.ts';
@@ -49,6 +50,7 @@ export interface RunDeps {
     readonly spare: SpareMemory;
   };
   readonly watchdog: Watchdog;
+  readonly killer: Pick<QueryKiller, 'isRunning'>;
   readonly resolve: Resolve;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly log: Pick<Log, 'error'>;
@@ -140,12 +142,12 @@ async function runIn(
   { place, shareBytes, constants }: GivenToRun,
   prepared: PreparedQuery,
   signal: AbortSignal,
-  { guest, admission, watchdog, unread, memory, secondsOf, log }: RunDeps,
+  { guest, admission, watchdog, killer, unread, memory, secondsOf, log }: RunDeps,
 ): Promise<SandboxResult> {
   const { query, text, columns } = prepared;
   const ofTier = query.job?.seconds ?? secondsOf(query.tier);
   const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
-  const queryId = randomUUID();
+  const queryId = query.runId === undefined ? randomUUID() : `${query.runId}-${randomUUID()}`;
   // Even if its caller has left by then.
   const onUnstoppable = (): void => admission.punish({ text: query.accepted.text, caller: query.caller });
   const inMemory = memory.held.take();
@@ -158,7 +160,6 @@ async function runIn(
   const isQuick = query.accepted.blockRows >= GUEST_FULL_BLOCK_ROWS;
   const threads = isQuick ? threadsWithin(memoryBytes, place.threads) : 1;
   const began = performance.now();
-  query.job?.onBegun(queryId);
   const { outcome, gone, free, idleMs } = watchdog.watch(
     { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, threads, caller: signal, onUnstoppable },
     async (until) => {
@@ -202,7 +203,9 @@ async function runIn(
   } catch (error) {
     void free.then(inMemory?.free);
     reportSecondWall(error, query, log);
-    throw failureOf(error, prepared, { sinceMs: performance.now() - began, idleMs: idleMs() });
+    const spent = { sinceMs: performance.now() - began, idleMs: idleMs() };
+    if (await wasCancelled(error, queryId, killer)) throw stopped('cancelled', error, spent);
+    throw failureOf(error, prepared, spent);
   }
 }
 
@@ -259,7 +262,7 @@ function resultOf({ figures, ...answer }: FileResult, place: Place, idleMs: numb
 }
 
 function runFigures(
-  { elapsedMs, readRows, readBytes, memoryBytes }: QueryFigures,
+  { elapsedMs, readRows, readBytes, memoryBytes }: Omit<QueryFigures, 'resultRows' | 'resultBytes'>,
   idleMs: number,
 ): RunFigures {
   const chargedMs = Math.max(0, elapsedMs - idleMs);
@@ -301,28 +304,33 @@ export function wideFailure(
   });
 }
 
-const NO_FIGURES: QueryFigures = {
-  readRows: 0,
-  readBytes: 0,
-  resultRows: 0,
-  resultBytes: 0,
-  elapsedMs: 0,
-  memoryBytes: 0,
-};
-
 /** If the engine had to be restarted, the fault is ours, regardless of the query. */
-function stoppedFailure({ obeyed, cause }: StoppedLate, { sinceMs, idleMs }: Spent): Error {
-  if (!obeyed) return new EngineError('unreachable', 'sql-run', null, cause);
-  const figures =
-    cause instanceof EngineError && cause.figures !== null
-      ? runFigures(cause.figures, idleMs)
-      : runFigures({ ...NO_FIGURES, elapsedMs: sinceMs }, idleMs);
-  return new QueryFailed({
-    reason: 'timeout',
-    detail: 'The query did not end in its time and was stopped.',
-    figures,
-    cause,
-  });
+function stoppedFailure({ obeyed, cause }: StoppedLate, spent: Spent): Error {
+  return obeyed ? stopped('timeout', cause, spent) : new EngineError('unreachable', 'sql-run', null, cause);
+}
+
+const STOPPED = {
+  timeout: 'The query did not end in its time and was stopped.',
+  cancelled: 'The query was cancelled; the time that it used until then is charged.',
+} as const;
+
+function stopped(reason: keyof typeof STOPPED, cause: unknown, { sinceMs, idleMs }: Spent): QueryFailed {
+  const unknown = { elapsedMs: sinceMs, readRows: 0, readBytes: 0, memoryBytes: 0 };
+  const told = cause instanceof EngineError ? cause.figures : null;
+  const figures = runFigures(told ?? unknown, idleMs);
+  return new QueryFailed({ reason, detail: STOPPED[reason], figures, cause });
+}
+
+const QUERY_WAS_CANCELLED = 394;
+
+/** Ended by a KILL that was not the watchdog's. An engine that goes down ends its queries with the same code, and then does not answer. */
+async function wasCancelled(
+  error: unknown,
+  queryId: string,
+  killer: Pick<QueryKiller, 'isRunning'>,
+): Promise<boolean> {
+  if (!(error instanceof EngineError) || error.engineCode !== QUERY_WAS_CANCELLED) return false;
+  return (await killer.isRunning(queryId).catch(() => null)) !== null;
 }
 
 /** ACCESS_DENIED and READONLY: an accepted text must never need rights that the guest lacks. An operator must investigate. */

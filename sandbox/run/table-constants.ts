@@ -1,6 +1,5 @@
-import type { EngineError, Reader } from '../../clickhouse/engine/engine.ts';
+import type { EngineError, Reader, TableConstants } from '../../clickhouse/engine/engine.ts';
 import { CONSTANTS_QUERY, readConstants } from '../../clickhouse/guest/views/current.ts';
-import type { TableConstants } from '../../core/domain/table-constants.ts';
 
 /** What queries over `settlements` bring along, read at most once a second and by one query at a time. */
 export type Constants = () => Promise<TableConstants | null>;

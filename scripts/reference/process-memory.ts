@@ -2,7 +2,7 @@ import {
   SAVED_ANSWER_REMEMBERED_BYTES,
   SAVED_ANSWERS_REMEMBERED_BYTES,
 } from '../../src/operations/saved/answers.ts';
-import { RESULT_ANSWER_REMEMBERED_BYTES, RESULTS_REMEMBERED_BYTES } from '../../src/results/results.ts';
+import { RESULT_ANSWER_REMEMBERED_BYTES, RESULTS_REMEMBERED_BYTES } from '../../src/results/kept-file.ts';
 import { table } from './markdown.ts';
 
 const MIB = 1024 * 1024;

@@ -48,6 +48,8 @@ export const EFFECTS: Readonly<Record<string, readonly Effect[]>> = {
   getTelemetry: ['reads'],
   getSqlSchema: ['reads'],
   runSql: ['reads', 'spends', 'keeps'],
+  getRunningQuery: ['reads'],
+  cancelRunningQuery: ['spends'],
   runClickhouse: ['reads', 'spends'],
   introspectClickhouse: ['reads'],
   createSqlJob: ['reads', 'spends', 'keeps'],

@@ -152,9 +152,17 @@ export async function keepingQuery<Answer extends { readonly chargedQu: number }
     return answer;
   } catch (error) {
     const isFailure = error instanceof Failure;
-    keep(isFailure ? error.code : 'internal_error', isFailure ? (error.context.charged?.chargedQu ?? 0) : 0);
+    keep(statusOf(error), isFailure ? (error.context.charged?.chargedQu ?? 0) : 0);
     throw error;
   }
 }
 
 const SUCCEEDED = 'succeeded';
+
+/** A query that its caller stopped is cancelled, whichever way; any other failure has its code. */
+function statusOf(error: unknown): string {
+  if (!(error instanceof Failure)) return 'internal_error';
+  return error.context.query?.reason === CANCELLED ? CANCELLED : error.code;
+}
+
+const CANCELLED = 'cancelled';

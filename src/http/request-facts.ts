@@ -1,12 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Meter, type RequestSpan, secondsSince, type Tracer } from '../../core/meter.ts';
-import { QueryAbandoned, QueryFailed, type SqlSandbox } from '../../sandbox/sandbox.ts';
+import { QueryAbandoned, QueryFailed, runIdOf, type SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { BoundSandbox, OperationDeps } from '../operations/deps.ts';
 
 /** The state of one request: its times, and the signal that stops its work. */
 export interface RequestFacts {
   readonly startedMs: number;
+  /** By which its caller finds the query that it runs: that of the request, or of the query where its client names one. */
+  queryId: string;
+  /** Of that query, once it has begun or waits for its turn. */
+  runId: string | undefined;
   /** When its operation began to run; the time before it is `queue` in Server-Timing. */
   runMs: number | undefined;
   /** Time spent waiting for a turn of the engine; `queue`, too. */
@@ -57,6 +61,8 @@ export function installRequestFacts(app: FastifyInstance, onLeft?: (request: Fas
   app.addHook('onRequest', (request, reply, done) => {
     const facts: RequestFacts = {
       startedMs: performance.now(),
+      queryId: request.id,
+      runId: undefined,
       runMs: undefined,
       queuedMs: 0,
       engineMs: 0,
@@ -193,10 +199,20 @@ class RequestSandbox implements BoundSandbox {
     return counted(this.facts, () => this.sandbox.readUpload(upload, leavingSignal(this.facts)));
   }
 
+  progress(runId: string): ReturnType<BoundSandbox['progress']> {
+    return this.sandbox.progress(runId);
+  }
+
+  cancel(runId: string): ReturnType<BoundSandbox['cancel']> {
+    return this.sandbox.cancel(runId);
+  }
+
   async run(query: Parameters<BoundSandbox['run']>[0]): ReturnType<BoundSandbox['run']> {
     const { facts } = this;
     try {
-      const result = await this.sandbox.run(query, leavingSignal(facts));
+      const runId = runIdOf(query.caller, facts.queryId);
+      facts.runId = runId;
+      const result = await this.sandbox.run({ ...query, runId }, leavingSignal(facts));
       facts.queuedMs += result.queuedMs;
       facts.engineMs += result.engineMs;
       return result;

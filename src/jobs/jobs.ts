@@ -67,9 +67,11 @@ export interface JobRequest {
 
 export interface JobProgress {
   readonly rowsRead: number;
-  /** By the engine’s index analysis; null where it did not answer. */
+  /** Null where it is not known. */
   readonly rowsEstimate: number | null;
   readonly seconds: number;
+  /** Absent of a job of a release before this one. */
+  readonly memoryBytes?: number;
   /** What its end will charge; known with its result. */
   readonly usedQu: number | null;
 }

@@ -260,6 +260,8 @@ export const TAGS: readonly {
     operations: [
       'getSqlSchema',
       'runSql',
+      'getRunningQuery',
+      'cancelRunningQuery',
       'createSqlJob',
       'listSqlJobs',
       'getSqlJob',

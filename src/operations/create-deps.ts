@@ -184,5 +184,7 @@ function unbound(sandbox: SqlSandbox): BoundSandbox {
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),
     readUpload: (upload) => sandbox.readUpload(upload, signal),
+    progress: (runId) => sandbox.progress(runId),
+    cancel: (runId) => sandbox.cancel(runId),
   };
 }

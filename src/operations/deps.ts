@@ -141,4 +141,6 @@ export interface BoundSandbox {
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
   readUpload(upload: Parameters<SqlSandbox['readUpload']>[0]): ReturnType<SqlSandbox['readUpload']>;
+  progress: SqlSandbox['progress'];
+  cancel: SqlSandbox['cancel'];
 }

@@ -31,6 +31,7 @@ import { getTransaction } from './settlements/transaction.ts';
 import { runSql } from './sql/declare.ts';
 import { cancelSqlJob, createSqlJob, getSqlJob, listSqlJobs } from './sql/jobs.ts';
 import { getResult } from './sql/result.ts';
+import { cancelRunningQuery, getRunningQuery } from './sql/running.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getSharedResult, listResultShares, revokeResultShare, shareResult } from './sql/shares.ts';
 import { deleteTable, getTable, listTables, putTable } from './tables/declare.ts';
@@ -80,6 +81,8 @@ const DECLARED: readonly AnyDeclared<ServiceDeps>[] = [
   getCoverage,
   getSqlSchema,
   runSql,
+  getRunningQuery,
+  cancelRunningQuery,
   createSqlJob,
   listSqlJobs,
   getSqlJob,

@@ -1,28 +1,17 @@
-import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 import type { AttachedReader } from '../../clickhouse/engine/attached-reader.ts';
-import { EngineError } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import { RESULT_KEPT_MS } from '../../core/domain/job.ts';
 import { fail } from '../../core/errors.ts';
 import { sha256Of } from '../../core/text.ts';
-import type { ResultColumn } from '../../sandbox/results/column-type.ts';
-import { type KeptForm, keptForm, structureOf } from '../../sandbox/results/kept-form.ts';
-import { readAhead } from '../../sandbox/results/read-ahead.ts';
-import { exportText, tooWideOf } from '../../sandbox/run/export-text.ts';
-import { csvSettings, ENGINE_FORMATS, wideFailure } from '../../sandbox/run/run-query.ts';
-import {
-  type NumberForm,
-  QueryFailed,
-  type ResultFormat,
-  type RunFigures,
-  type SandboxResult,
-} from '../../sandbox/sandbox.ts';
+import { keptForm } from '../../sandbox/results/kept-form.ts';
+import { QueryFailed, type SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ResultRecord } from '../accounts/result-store.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
-import { inPieces, type Piece, partOf, TABLE } from './pieces.ts';
-import { askFiles, type FilePart, type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
+import { createFileReader, type KeptFile, type ReadForm } from './kept-file.ts';
+import { inPieces } from './pieces.ts';
+import { askFiles, type ResultFiles, ResultFilesUnavailable } from './result-files.ts';
 import { createRoom, ownerIdOf, type Room, type RoomLimits, type RoomOwner, storageOf } from './room.ts';
 
 /** Results that are kept: stored once, and written in any format as often as they are asked for. */
@@ -71,33 +60,15 @@ export interface RunFacts {
   readonly meta: unknown;
 }
 
-export interface KeptResult extends RunFigures {
-  readonly id: string;
+export interface KeptResult extends KeptFile {
   readonly isKept: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly bytes: number;
-  readonly form: KeptForm;
-  /** Where its rows lie in the file; absent of one that is read whole. */
-  readonly pieces?: readonly Piece[];
-  readonly columns: readonly ResultColumn[];
-  readonly rows: number;
   /** Hash of the stored bytes, SHA-256 in hex. Absent of a result that a release before this one kept. */
   readonly sha256?: string;
   readonly maxRows: number;
-  /** There were more rows than `maxRows`; one of them is stored. */
-  readonly hasMore: boolean;
   readonly run: RunFacts;
-}
-
-export interface ReadForm {
-  readonly format: ResultFormat;
-  readonly maxRows: number;
-  readonly numbers: NumberForm;
-  /** Of CSV: how NULL is written. */
-  readonly csvNull?: string;
-  /** Rows that are left out at the beginning. */
-  readonly offset?: number;
 }
 
 export interface ResultsDeps {
@@ -108,16 +79,10 @@ export interface ResultsDeps {
   readonly limits: RoomLimits;
 }
 
-/** Parts of files that were read last. As much again of answers that were written from them. docs/scale.md states both. */
-export const RESULTS_REMEMBERED_BYTES = 64 * 1024 * 1024;
-/** Of one result as the engine wrote it: larger ones are written for each reader. */
-export const RESULT_ANSWER_REMEMBERED_BYTES = 1024 * 1024;
 /** Of one result as it is stored: it is held in memory while it is stored and while it is read. */
 const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 /** Of its columns in the engine's memory: equal values take next to nothing in the file, and all of their bytes in each answer from it. */
 const KEPT_COLUMNS_MAX_BYTES = 1024 * 1024 * 1024;
-/** Of an entry besides its bytes, roughly. */
-const ENTRY_BYTES = 500;
 /** Records that were read last. They never change. */
 const REMEMBERED_RECORDS = 1_000;
 const SWEPT_MAX = 200;
@@ -140,14 +105,8 @@ export function createResults(deps: ResultsDeps): Results {
   const { store, clock } = deps;
   const room = createRoom(deps.files, deps.limits);
   /** Of results that are not kept, as long as anything refers to them. */
-  const unkept = new WeakMap<KeptResult, Buffer>();
-  const remembered = rememberedFiles(deps.files);
-  const bytesOf: BytesOf = async (kept, part) => {
-    const bytes = unkept.get(kept);
-    if (bytes === undefined) return remembered(kept.id, part);
-    return part === undefined ? bytes : bytes.subarray(part.from, part.to);
-  };
-  const written = rememberedAnswers();
+  const unkept = new WeakMap<KeptFile, Buffer>();
+  const read = createFileReader({ ...deps, unkept });
   const records = new LRUCache<string, KeptResult>({ max: REMEMBERED_RECORDS });
   const remember = (record: ResultRecord): KeptResult => {
     const known = records.get(record.id) ?? keptOf(record);
@@ -180,7 +139,7 @@ export function createResults(deps: ResultsDeps): Results {
       const kept = remember(record);
       return !kept.hasMore || kept.maxRows >= maxRows ? cutAt(kept, maxRows) : null;
     },
-    read: (kept, form, signal) => readKept({ reader: deps.reader, bytesOf, written }, { kept, form, signal }),
+    read,
     sweep: async () => {
       const removed = await sweep(deps);
       room.forget();
@@ -333,114 +292,4 @@ async function sweep(deps: ResultsDeps): Promise<number> {
   const left = await deps.files.writtenUntil({ atMs: nowMs - UNLISTED_MAX_MS, limit: SWEPT_MAX });
   for (const name of left) await deps.files.remove(name);
   return expired.length + left.length;
-}
-
-type BytesOf = (kept: KeptResult, part: FilePart | undefined) => Promise<Buffer>;
-
-function rememberedFiles(files: ResultFiles): (id: string, part: FilePart | undefined) => Promise<Buffer> {
-  const remembered = new LRUCache<string, Buffer>({
-    maxSize: RESULTS_REMEMBERED_BYTES,
-    sizeCalculation: (bytes) => bytes.length + 1,
-  });
-  return async (id, part) => {
-    const name = part === undefined ? id : `${id} ${part.from} ${part.to}`;
-    const known = remembered.get(name);
-    if (known !== undefined) return known;
-    const bytes: Buffer | null = await askFiles(files.read(id, part));
-    if (bytes === null)
-      throw fail('result_not_found', { detail: 'The file of this result is gone: run the query again.' });
-    remembered.set(name, bytes);
-    return bytes;
-  };
-}
-
-/** Small results as the engine wrote them, by result and form: those that are asked for often are not written anew. */
-function rememberedAnswers(): LRUCache<string, Buffer> {
-  return new LRUCache<string, Buffer>({
-    maxSize: RESULTS_REMEMBERED_BYTES,
-    sizeCalculation: (bytes) => bytes.length + ENTRY_BYTES,
-  });
-}
-
-interface ReadTools {
-  readonly reader: AttachedReader;
-  readonly bytesOf: BytesOf;
-  readonly written: LRUCache<string, Buffer>;
-}
-
-async function readKept(
-  tools: ReadTools,
-  {
-    kept,
-    form,
-    signal,
-  }: { readonly kept: KeptResult; readonly form: ReadForm; readonly signal: AbortSignal | undefined },
-): Promise<SandboxResult> {
-  const { offset = 0 } = form;
-  const stored = kept.rows + (kept.hasMore ? 1 : 0);
-  const rows = Math.max(0, Math.min(form.maxRows, stored - offset));
-  const { engineMs, chargedMs, rowsRead, bytesRead, memoryBytes } = kept;
-  return {
-    engineMs,
-    chargedMs,
-    rowsRead,
-    bytesRead,
-    memoryBytes,
-    resultRows: rows,
-    hasMore: offset + rows < stored,
-    queuedMs: 0,
-    body: await bodyOf(tools, kept, { ...form, offset, rows }, signal),
-  };
-}
-
-interface WrittenForm extends Pick<ReadForm, 'format' | 'numbers' | 'csvNull'> {
-  readonly offset: number;
-  readonly rows: number;
-}
-
-/** From memory where it is there; otherwise written by the engine, and remembered where it is small. */
-async function bodyOf(
-  { reader, bytesOf, written }: ReadTools,
-  kept: KeptResult,
-  { format, numbers, csvNull, offset, rows }: WrittenForm,
-  signal: AbortSignal | undefined,
-): Promise<Readable> {
-  const { id, columns, form, pieces } = kept;
-  const name = JSON.stringify([id, format, numbers, csvNull ?? null, offset, rows]);
-  const known = written.get(name);
-  if (known !== undefined) return Readable.from([known], { objectMode: false });
-  const { part, offset: skipped } =
-    pieces === undefined ? { part: undefined, offset } : partOf(pieces, { offset, rows });
-  const text = `SELECT * FROM ${TABLE} LIMIT ${rows} OFFSET ${skipped}`;
-  const isFile = format === 'parquet' || format === 'arrow';
-  const bytes = await bytesOf(kept, part);
-  try {
-    const { body } = await reader.read(
-      {
-        name: 'kept-result',
-        text: isFile ? exportText(text, columns, { format, numbers }) : text,
-        table: { name: TABLE, format: form, structure: structureOf(columns), bytes },
-        format: ENGINE_FORMATS[format],
-        ...(csvNull === undefined ? {} : { written: csvSettings(csvNull) }),
-      },
-      signal,
-    );
-    const ahead = await readAhead(body, RESULT_ANSWER_REMEMBERED_BYTES);
-    if (!ahead.isWhole) {
-      const rest = Readable.from(ahead.all(), { objectMode: false });
-      // A caller that leaves before it reads must not keep the engine's answer open.
-      return rest.once('close', () => body.destroy());
-    }
-    const whole = Buffer.concat(ahead.begun);
-    written.set(name, whole);
-    return Readable.from([whole], { objectMode: false });
-  } catch (error) {
-    throw readFailure(error, columns);
-  }
-}
-
-function readFailure(error: unknown, columns: readonly ResultColumn[]): unknown {
-  if (!(error instanceof EngineError)) return error;
-  const wide = error.cause instanceof Error ? tooWideOf(error.cause.message) : null;
-  return wide === null ? error : wideFailure(wide, columns, { figures: null, cause: error });
 }

@@ -120,6 +120,7 @@ const CALLS: { readonly [Id in keyof Operations]: readonly [Parameters<Operation
   getTelemetry: [[], '/telemetry'],
   getCoverage: [[{ days: 7, chain: 'eip155:8453' }], '/coverage?days=7&chain=eip155%3A8453'],
   getSqlSchema: [[], '/sql/schema'],
+  getRunningQuery: [[{ id: JOB }], `/sql/running/${JOB}`],
   listSqlJobs: [[{ limit: 2 }], '/sql/jobs?limit=2'],
   getSqlJob: [[{ job: JOB }], `/sql/jobs/${JOB}`],
   getResult: [[{ result: RESULT, limit: 2 }], `/results/${RESULT}?limit=2`],

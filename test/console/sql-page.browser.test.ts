@@ -202,6 +202,21 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       .waitFor();
   });
 
+  it('shows how far a query of a visitor without a key of their own is, and what it cost once it is cancelled', async () => {
+    visitor = await openPage(world.browser, world.origin);
+    const { page } = visitor;
+    const before = await balance();
+    await page.goto(`/console/sql#${new URLSearchParams({ q: LONG }).toString()}`);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByText(/of about 1,000,000,000 rows/).waitFor();
+    await page.getByText(/ of memory$/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await result()
+      .getByText(/^The engine stopped\. The time until then is charged: \d QU\.$/)
+      .waitFor();
+    expect(await balance()).toBeLessThan(before);
+  });
+
   it('downloads in every format and opens the history without a second charge', async () => {
     await openWith(LISTED);
     const { page } = visitor;

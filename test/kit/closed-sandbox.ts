@@ -11,6 +11,7 @@ export const CLOSED_SANDBOX: SqlSandbox = {
   suggest: () => Promise.resolve(null),
   run: refuse,
   progress: refuse,
+  cancel: refuse,
   estimate: refuse,
   readUpload: refuse,
   introspect: () => Promise.resolve(null),

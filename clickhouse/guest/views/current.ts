@@ -1,5 +1,5 @@
-import type { TableConstants } from '../../../core/domain/table-constants.ts';
 import { currentDatabaseOf } from '../../engine/databases.ts';
+import type { TableConstants } from '../../engine/engine.ts';
 import { type Sql, sql } from '../../engine/sql.ts';
 import type { WalletIdKey } from '../../tables/wallet-ids.ts';
 import { viewStatementOf } from './body.ts';

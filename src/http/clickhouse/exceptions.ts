@@ -32,6 +32,7 @@ const EXCEPTIONS = {
   NETWORK_ERROR: 210,
   NOT_AN_AGGREGATE: 215,
   MEMORY_LIMIT_EXCEEDED: 241,
+  QUERY_WAS_CANCELLED: 394,
   TOO_MANY_ROWS_OR_BYTES: 396,
   SETTING_CONSTRAINT_VIOLATION: 452,
   UNKNOWN_QUERY_PARAMETER: 456,
@@ -65,6 +66,7 @@ const OF_RULE: Readonly<Record<RefusalCode, ExceptionName>> = {
 /** What the engine finds in planning, and why a run fails. */
 const OF_REASON: Readonly<Record<QueryFailure, ExceptionName>> = {
   timeout: 'TIMEOUT_EXCEEDED',
+  cancelled: 'QUERY_WAS_CANCELLED',
   memory: 'MEMORY_LIMIT_EXCEEDED',
   disk: 'TOO_MANY_ROWS_OR_BYTES',
   rows_read: 'TOO_MANY_ROWS',

@@ -3,7 +3,7 @@ import { ENGINE_OUTPUT } from '../../../clickhouse/engine/output.ts';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
 import { Failure } from '../../../core/errors.ts';
 import { mayBeIntrospection } from '../../../sandbox/catalogue/introspect.ts';
-import { formSettings } from '../../../sandbox/policy/settings.ts';
+import { formSettings, progressIntervalMs, type SqlSetting } from '../../../sandbox/policy/settings.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate, GateAnswer, GateRequest, Sender } from '../../gate/gate.ts';
 import type { AnyOperation } from '../../operations/define.ts';
@@ -19,11 +19,12 @@ import { type FailureOptions, httpFailure, refusal } from '../failures.ts';
 import { exposedWith, sentText } from '../headers.ts';
 import { AnswerHeaders, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';
-import { boundDeps, factsOf } from '../request-facts.ts';
+import { boundDeps, factsOf, type RequestFacts } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { sendStream } from '../send-stream.ts';
 import { exception, exceptionOf } from './exceptions.ts';
 import { introspectClickhouse, Question } from './introspection.ts';
+import { sendProgress } from './progress.ts';
 import {
   type ClickhouseLogin,
   type ClickhouseRequest,
@@ -144,14 +145,17 @@ interface Caller {
 class Calls {
   private readonly options: ClickhouseRouteOptions;
   private readonly caller: Caller;
+  private readonly facts: RequestFacts;
   private readonly sender: Sender;
   private readonly deps: OperationDeps;
 
   constructor(options: ClickhouseRouteOptions, caller: Caller) {
-    const { request, login } = caller;
+    const { request, login, queryId } = caller;
     const facts = factsOf(request);
+    facts.queryId = queryId;
     this.options = options;
     this.caller = caller;
+    this.facts = facts;
     const { password, bearer } = login;
     this.sender = new HttpSender(
       request,
@@ -182,8 +186,28 @@ class Calls {
     return 'stream' in answered.answer ? answered : null;
   }
 
-  /** In the smallest tier that has the time that was asked for, or the next smaller one that the plan includes. */
   async query(asked: ClickhouseRequest): Promise<GateAnswer> {
+    const endProgress = this.showProgress(asked.settings);
+    try {
+      return await this.inTiers(asked);
+    } finally {
+      endProgress?.();
+    }
+  }
+
+  /** Sends headers of progress where the client asks for them; the function that ends it. */
+  private showProgress(settings: readonly SqlSetting[]): (() => void) | null {
+    const intervalMs = progressIntervalMs(settings);
+    if (intervalMs === null) return null;
+    const look = async () => {
+      const { runId } = this.facts;
+      return runId === undefined ? null : this.options.sandbox.progress(runId);
+    };
+    return sendProgress(this.caller.reply.raw, { intervalMs, look });
+  }
+
+  /** In the smallest tier that has the time that was asked for, or the next smaller one that the plan includes. */
+  private async inTiers(asked: ClickhouseRequest): Promise<GateAnswer> {
     const [first, ...smaller] = tiersFor(asked.settings);
     if (first === undefined) throw new Error('no tier of SQL');
     const run = (tier: SqlTierId) =>
@@ -198,7 +222,7 @@ class Calls {
   }
 
   private call(operation: AnyOperation, raw: GateRequest['raw']): Promise<GateAnswer> {
-    const { request, reply } = this.caller;
+    const { reply } = this.caller;
     return this.options.gate.call({
       operation,
       surface: 'clickhouse',
@@ -207,7 +231,7 @@ class Calls {
       // Nothing is paid for over x402 here.
       charging: { mayCharge: true, idempotencyKey: undefined },
       deps: this.deps,
-      progress: new AnswerHeaders(reply, factsOf(request)),
+      progress: new AnswerHeaders(reply, this.facts),
     });
   }
 }

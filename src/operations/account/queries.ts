@@ -31,7 +31,8 @@ const QueryShape = Type.Object(
     units_charged: CountShape,
     rows: orNull(CountShape),
     status: Type.String({
-      description: '`succeeded`, the code of its failure, or of a job `cancelled` or `expired`.',
+      description:
+        '`succeeded`, `cancelled` where its caller stopped it or left, the code of its failure, or of a job `expired`.',
     }),
     sql: Type.String(),
     sql_cut: Type.Boolean({

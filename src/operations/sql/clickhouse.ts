@@ -214,6 +214,7 @@ export const UNKNOWN_FORMAT = 'unknown_format';
 /** Headers of an answer that clients of ClickHouse read, and the units charged. */
 export const CLICKHOUSE_HEADERS = [
   'X-ClickHouse-Summary',
+  'X-ClickHouse-Progress',
   'X-ClickHouse-Query-Id',
   'X-ClickHouse-Format',
   'X-ClickHouse-Timezone',

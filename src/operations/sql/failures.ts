@@ -112,7 +112,7 @@ const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
 
 /**
  * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
- * any query free. One that ran out of time used the whole of its budget, whatever it had read.
+ * any query free. One that was stopped, by its deadline or its caller, used its time, whatever it had read.
  */
 export function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);
@@ -120,6 +120,7 @@ export function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
+      query: { reason: 'cancelled' },
       ...(error.chargedMs === null ? {} : { usedQu: unitsFor({ chargedMs: error.chargedMs }, buyer.budget) }),
       cause: error,
     });
@@ -135,7 +136,8 @@ const MEMORY_FAILURE_QU = 1;
 
 function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
   const { reason, hint, near, meant, suggestedSql, figures } = error;
-  const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
+  const isStopped = reason === 'timeout' || reason === 'cancelled';
+  const ran = figures !== null && (isStopped || figures.rowsRead > 0);
   const position = near === undefined ? undefined : wordPosition(text, near);
   const edits = error.edits === undefined ? editsOfWord(text, near, meant) : { edits: error.edits };
   return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {

@@ -20,6 +20,7 @@ import { type SqlBudget, sqlTierOf } from '../prices.ts';
 import { CountShape, keyOf, oneOf, orNull, TextEditsShape, TimeShape } from '../shapes.ts';
 import { isoTime, keptSqlOf, type SqlDeps } from './kept.ts';
 import { SQL_MEDIA } from './params.ts';
+import { PROGRESS_FIELDS, progressAnswer } from './running.ts';
 import { SqlPositionShape } from './shapes.ts';
 
 /** What an answer says about a job, and how a call becomes one. */
@@ -56,16 +57,7 @@ export const SqlJobShape = Type.Object(
     progress: orNull(
       Type.Object(
         {
-          rows_read: CountShape,
-          rows_estimate: NullableCount('Rows that it is expected to read; null where that is not known.'),
-          percent: orNull(
-            Type.Number({
-              minimum: 0,
-              maximum: 100,
-              description: 'Of the estimate, below 100 until it ends.',
-            }),
-          ),
-          seconds: Type.Number({ minimum: 0, description: 'Engine time so far.' }),
+          ...PROGRESS_FIELDS,
           units: Type.Integer({ minimum: 0, description: 'Query Units used so far.' }),
         },
         { title: 'SqlJobProgress' },
@@ -128,7 +120,14 @@ export const SQL_JOB_EXAMPLE: Static<typeof SqlJobShape> = {
   query: 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee',
   as_of: null,
   cancel_requested: false,
-  progress: { rows_read: 4_194_304, rows_estimate: 10_000_000, percent: 41.9, seconds: 7.2, units: 2 },
+  progress: {
+    rows_read: 4_194_304,
+    rows_estimate: 10_000_000,
+    percent: 41.9,
+    seconds: 7.2,
+    memory_bytes: 268_435_456,
+    units: 2,
+  },
   usage: { units_held: 12, units_charged: null, balance: null },
   failure: null,
   result: null,
@@ -154,7 +153,7 @@ export async function jobAnswer(
     query: request.sql,
     as_of: request.asOf ?? null,
     cancel_requested: job.isCancelled,
-    progress: progressOf(job),
+    progress: jobProgress(job),
     usage: {
       units_held: request.hold.units,
       units_charged: outcome?.chargedQu ?? null,
@@ -169,19 +168,13 @@ function timeOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms);
 }
 
-const PERCENT_BEFORE_END = 99.9;
-
-function progressOf({ state, progress, request, outcome }: SqlJob): Static<typeof SqlJobShape>['progress'] {
+function jobProgress({ state, progress, request, outcome }: SqlJob): Static<typeof SqlJobShape>['progress'] {
   if (progress === null) return null;
-  const { rowsRead, rowsEstimate, seconds } = progress;
-  const share = rowsEstimate === null || rowsEstimate === 0 ? null : (rowsRead / rowsEstimate) * 100;
-  const percent = share === null ? null : Math.min(PERCENT_BEFORE_END, Math.round(share * 10) / 10);
-  const usedQu = Math.min(request.maxQu, quForMilliseconds(seconds * 1_000));
+  const answer = progressAnswer(progress);
+  const usedQu = Math.min(request.maxQu, quForMilliseconds(progress.seconds * 1_000));
   return {
-    rows_read: rowsRead,
-    rows_estimate: rowsEstimate,
-    percent: state === 'succeeded' ? 100 : percent,
-    seconds,
+    ...answer,
+    percent: state === 'succeeded' ? 100 : answer.percent,
     units: outcome?.chargedQu ?? progress.usedQu ?? usedQu,
   };
 }

@@ -3,16 +3,17 @@ import type { Clock } from '../../../core/clock.ts';
 import { parseSnapshot, type Snapshot } from '../../../core/domain/snapshot.ts';
 import { Failure } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
-import { SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
-import type { JobProgress, SqlJob } from '../../jobs/jobs.ts';
+import { runIdOf, SandboxBusy, type SqlSandbox } from '../../../sandbox/sandbox.ts';
+import type { SqlJob } from '../../jobs/jobs.ts';
 import type { JobControl, JobResult, JobWork } from '../../jobs/runner.ts';
 import { checkAsOf, metaNow } from './as-of.ts';
 import { boundsOf, unitsFor } from './bounds.ts';
 import { type Buyer, judged, rejected } from './failures.ts';
 import { keptSqlOf, type SqlDeps, unitsForKept } from './kept.ts';
+import { progressOf } from './running.ts';
 import { warningsOf } from './shapes.ts';
 
-/** What a worker does for a job: judges the text, estimates it, runs it and keeps its result. */
+/** What a worker does for a job: judges the text, runs it, reports how far it is, and keeps its result. */
 
 /** Between two looks at a running query. */
 const LOOK_MS = 1_000;
@@ -73,8 +74,9 @@ async function runQuery(
   });
   const meta = await metaNow(deps, asOf);
   const warnings = await warningsOf(accepted, deps, meta);
-  const progress = openProgress(sandbox, control);
-  void progress.estimate({ accepted, parameters, caller: callerName });
+  // No id that a caller sends has a space: a job is found by those alone who may see it.
+  const runId = runIdOf(callerName, `job ${job.id} ${job.attempt}`);
+  const leave = watchProgress(runId, sandbox, control);
   try {
     const obtained = await whenFree(
       () =>
@@ -92,7 +94,8 @@ async function runQuery(
               meta,
               warnings,
               ...(asOf === undefined ? {} : { asOf }),
-              job: { seconds: bounds.seconds, onBegun: progress.begin },
+              job: { seconds: bounds.seconds },
+              runId,
             },
             control.signal,
           )
@@ -102,12 +105,15 @@ async function runQuery(
           }),
       control.signal,
     );
-    progress.report(obtained.kept.rowsRead, obtained.kept.engineMs);
+    const { rowsRead, engineMs, memoryBytes } = obtained.kept;
+    control.onProgress(
+      progressOf({ readRows: rowsRead, totalRows: rowsRead, elapsedMs: engineMs, memoryBytes }),
+    );
     const ownQu = unitsFor(obtained.kept, buyer.budget);
     const { id: resultId, rows } = obtained.kept;
     return { resultId, rows, usedQu: await unitsForKept(obtained, ownQu, organizationId, kept) };
   } finally {
-    progress.close();
+    leave();
   }
 }
 
@@ -130,36 +136,19 @@ function asBusy(error: unknown): SandboxBusy | null {
   return error instanceof Failure && error.context.cause instanceof SandboxBusy ? error.context.cause : null;
 }
 
-type Estimated = Parameters<SqlSandbox['estimate']>[0];
-
-function openProgress(sandbox: SqlSandbox, control: JobControl) {
-  let estimate: JobProgress['rowsEstimate'] = null;
-  let timer: NodeJS.Timeout | undefined;
-  let [rowsRead, engineMs] = [0, 0];
-  const report = (rows: number, ms: number): void => {
-    [rowsRead, engineMs] = [rows, ms];
-    control.onProgress({ rowsRead, rowsEstimate: estimate, seconds: Math.round(engineMs / 100) / 10 });
-  };
-  return {
-    report,
-    estimate: async (query: Estimated): Promise<void> => {
-      const found = await sandbox.estimate(query, control.signal).catch(() => null);
-      estimate = found?.rows ?? null;
-      report(rowsRead, engineMs);
-    },
-    begin: (queryId: string): void => {
-      clearInterval(timer);
-      timer = setInterval(() => {
-        // Not known for a moment: the next look will say.
-        sandbox.progress(queryId).then(
-          (now) => now !== null && timer !== undefined && report(now.readRows, now.elapsedMs),
-          () => undefined,
-        );
-      }, LOOK_MS).unref();
-    },
-    close: (): void => {
-      clearInterval(timer);
-      timer = undefined;
-    },
+/** Reports once a second how far the run is, until the function that it gives back is called. */
+function watchProgress(runId: string, sandbox: SqlSandbox, control: JobControl): () => void {
+  let isOver = false;
+  const look = (): Promise<void> =>
+    sandbox.progress(runId).then(
+      (now) => {
+        if (now !== null && !isOver) control.onProgress(progressOf(now));
+      },
+      () => undefined, // not known for a moment: the next look will say
+    );
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => {
+    isOver = true;
+    clearInterval(timer);
   };
 }

@@ -27,7 +27,8 @@ export interface KeptSql {
   obtain(query: KeptQuery, signal?: AbortSignal): Promise<Obtained>;
 }
 
-export interface KeptQuery extends Pick<SandboxQuery, 'asOf' | 'job' | 'maxSeconds' | 'mustBeWhole'> {
+export interface KeptQuery
+  extends Pick<SandboxQuery, 'asOf' | 'job' | 'runId' | 'maxSeconds' | 'mustBeWhole'> {
   readonly accepted: Accepted;
   readonly parameters: Readonly<Record<string, string>>;
   readonly tier: SqlTierId;
@@ -81,6 +82,7 @@ export function createKeptSql({ results, jobs, shares, answers, sandbox, clock }
         ...(query.maxSeconds === undefined ? {} : { maxSeconds: query.maxSeconds }),
         ...(query.mustBeWhole === undefined ? {} : { mustBeWhole: query.mustBeWhole }),
         ...(query.job === undefined ? {} : { job: query.job }),
+        ...(query.runId === undefined ? {} : { runId: query.runId }),
       },
       signal,
     );

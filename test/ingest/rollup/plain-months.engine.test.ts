@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TableConstants } from '../../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { CONSTANTS_QUERY, readConstants } from '../../../clickhouse/guest/views/current.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { ensureWalletIdKey } from '../../../clickhouse/tables/wallet-ids.ts';
-import type { TableConstants } from '../../../core/domain/table-constants.ts';
 import type { Log } from '../../../core/log.ts';
 import { createMonthCopies, type PlainMonthLimits } from '../../../ingest/rollup/plain-months.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';

@@ -3,6 +3,7 @@ import { idleTimeOf } from '../../../sandbox/run/idle-time.ts';
 
 const progress = (elapsedMs: number, cpuMs: number) => ({
   readRows: 1,
+  readBytes: 1,
   totalRows: 1,
   memoryBytes: 1,
   elapsedMs,

@@ -104,6 +104,9 @@ describe('a job', () => {
     await expect
       .poll(async () => (await jobs.get(created.job)).body.progress?.rows_read ?? 0, { timeout: 20_000 })
       .toBeGreaterThan(0);
+    const { progress } = (await jobs.get(created.job)).body;
+    expect(progress.rows_estimate).toBeGreaterThanOrEqual(progress.rows_read);
+    expect([progress.memory_bytes, progress.seconds].every((figure) => figure > 0)).toBe(true);
     const asked = await jobs.cancel(created.job);
     expect([asked.status, asked.body.cancel_requested]).toEqual([200, true]);
     const told = await events;
@@ -116,6 +119,8 @@ describe('a job', () => {
     const job = (await jobs.get(created.job)).body;
     expect([job.state, job.usage.units_charged, job.result]).toEqual(['cancelled', 1, null]);
     expect(await heldBy()).toEqual([0, 1]);
+    const runs = async () => (await jobs.send('GET', '/v0/account/queries')).body.queries;
+    await expect.poll(runs).toMatchObject([{ status: 'cancelled', units_charged: 1 }]);
   });
 
   test('that waits is cancelled at once, and costs nothing', async () => {

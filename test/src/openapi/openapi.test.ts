@@ -210,6 +210,8 @@ test('operations, paths, parameters and prices', () => {
       1,
       0.03,
     ],
+    ['getRunningQuery', '/sql/running/{id}', 'id', 'free', 0, 0],
+    ['cancelRunningQuery', 'delete /sql/running/{id}', 'id', 'free', 0, 0],
     [
       'createSqlJob',
       'post /sql/jobs',

@@ -95,6 +95,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   makeAccountKey: 'account/own-account.engine.test.ts',
   changeAccountKey: 'account/own-account.engine.test.ts',
   revokeAccountKey: 'account/own-account.engine.test.ts',
+  getRunningQuery: 'sql/running.engine.test.ts',
+  cancelRunningQuery: 'sql/running.engine.test.ts',
   createSqlJob: '../jobs/jobs.engine.test.ts',
   listSqlJobs: '../jobs/jobs.engine.test.ts',
   getSqlJob: '../jobs/jobs.engine.test.ts',
