@@ -44,7 +44,7 @@ function stage({
       },
       isRunning: async () => isRunning,
       progress: async () => ({
-        ...{ readRows: 0, totalRows: 0, memoryBytes: 0, cpuMs: 1 },
+        ...{ readRows: 0, readBytes: 0, totalRows: 0, memoryBytes: 0, cpuMs: 1 },
         elapsedMs: 1 + idleMs,
       }),
       close: async () => undefined,
@@ -162,10 +162,7 @@ describe('a query that runs while another has the engine started anew', () => {
       killer: {
         kill: async () => undefined,
         isRunning: async () => isStuck,
-        progress: async () => ({
-          ...{ readRows: 0, totalRows: 0, memoryBytes: 0, cpuMs: 1 },
-          elapsedMs: 1 + idleMs,
-        }),
+        progress: async () => null,
         close: async () => undefined,
       },
       restartEngine: () =>
