@@ -76,10 +76,10 @@ test('every operation that reads the index without a body is among the routes be
   const asked = new Set(
     ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]+/g, '{}')),
   );
-  // Accounts, bundles, jobs, results, own tables, saved queries and dashboards do not read the index. What a panel answers then is in
+  // Accounts, bundles, jobs, running queries, results, own tables, saved queries and dashboards do not read the index. What a panel answers then is in
   // dashboards/dashboards.engine.test.ts.
   const elsewhere =
-    /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/jobs|results|shared|tables|queries|q|dashboards)(\/|$)/;
+    /^\/(account|telemetry|test\/x402|capabilities\/\{\}|bundles|sql\/(jobs|running)|results|shared|tables|queries|q|dashboards)(\/|$)/;
   const missing = OPERATIONS.filter(({ method }) => method === 'GET')
     .map(({ path }) => path.replace(/\{\w+\}/g, '{}'))
     .filter((path) => !asked.has(path) && !elsewhere.test(path));
