@@ -43,6 +43,7 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
 
   beforeAll(async () => {
     world = await openConsole({
+      chains: 'base,polygon,solana',
       seed: async ({ writer }) => {
         await seedConsole(writer);
         await fillRecords(writer);

@@ -36,7 +36,7 @@ async function startStage() {
   return { world, facilitator, api: { ...api, dataDir } };
 }
 
-test('whose service is killed between settlement and answer is charged once, and answered when it is sent again', async () => {
+test('a call paid on Solana whose service is killed between settlement and answer is charged once, and answered when it is sent again', async () => {
   const { world, facilitator, api } = await startStage();
   const path = `${api.url}/v0/flows?limit=5`;
   const offered = async () => {

@@ -6,7 +6,7 @@ import { type Call, type Reply, type RewritingNode, startRewritingNode } from '.
 
 /** The transactions of named fee payers alone, beside the same range read whole. */
 
-const BLOCKS = 80;
+const BLOCKS = 140;
 let world: SolanaChain;
 let source: SolanaSource;
 let final: number;
