@@ -143,6 +143,25 @@ export function chainText(chain: string): string {
   return CHAIN_NAMES[chain] ?? chain;
 }
 
+export function isSolana(chain: string): boolean {
+  return chain.startsWith('solana:');
+}
+
+/** `block 12,345`, or the slot on Solana. */
+export function blockText(chain: string, block: number): string {
+  return `${isSolana(chain) ? 'slot' : 'block'} ${countText(block)}`;
+}
+
+/** On Solana, `log_index` counts so many for each transaction of a block (docs/design/solana.md). */
+const PLACES_PER_TRANSACTION = 1_024;
+
+/** Where a settlement is in its block: `log 7`; on Solana the transaction and the instruction, counted from 0. */
+export function placeText(chain: string, log: number): string {
+  if (!isSolana(chain)) return `log ${countText(log)}`;
+  const [transaction, instruction] = [Math.floor(log / PLACES_PER_TRANSACTION), log % PLACES_PER_TRANSACTION];
+  return `transaction ${countText(transaction)}, instruction ${countText(instruction)}`;
+}
+
 // Sums on a page are exact, because they are made of millionths of a dollar: numbers of the API have at most six decimals and are below
 // 2^33, where the shortest text of a double is the decimal that was sent (docs/methodology.md, Dollars).
 

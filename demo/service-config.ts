@@ -16,6 +16,8 @@ const REQUESTS_PER_MINUTE = 1_000_000;
 const BACKFILL_WINDOWS = 16;
 const WINDOW_BLOCKS_MIN = 5;
 const POLL_MS = 200;
+/** Of Solana, as often as windows at the tip are made elsewhere: each is a dozen small inserts, which the engine of the demo has to merge. */
+const SOLANA_POLL_MS = 1_000;
 /** No limit, in effect: the nodes are on this machine. */
 const NODE_REQUESTS_PER_SECOND = 100_000;
 
@@ -84,7 +86,7 @@ export function serviceConfig(
         rpcUrls: [market.node.url],
         startBlock: market.node.ledger.firstAvailable,
         explorerUrl: false,
-        pollMs: POLL_MS,
+        pollMs: SOLANA_POLL_MS,
         requestsPerSecond: NODE_REQUESTS_PER_SECOND,
       },
       ...(options.history ? sampleOnlyChains(world.cast) : []),

@@ -949,6 +949,7 @@ CREATE TABLE IF NOT EXISTS checkpoints
 (
     `chain` LowCardinality(String),
     `contracts` LowCardinality(String),
+    `is_partial` UInt8,
     `kind` Enum8('head' = 1, 'backfill' = 2),
     `range_start` UInt64,
     `range_end` UInt64,

@@ -2,6 +2,7 @@ import type { DEAD_LETTER_REASONS } from '../../core/domain/coverage.ts';
 import {
   chain,
   enumeration,
+  flag,
   float64,
   hash,
   name,
@@ -52,6 +53,8 @@ export const CHECKPOINTS = {
     chain,
     /** Names the set of contracts that was read. */
     contracts: name,
+    /** Whether only the transactions of named fee payers were read, and not the whole blocks. */
+    is_partial: flag,
     kind: enumeration({ head: 1, backfill: 2 }),
     range_start: uint64,
     range_end: uint64,

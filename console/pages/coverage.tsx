@@ -85,13 +85,18 @@ function CoverageBody({ days }: { readonly days: readonly CoverageDay[] | null }
 const part = (some: number, whole: number): string => shareText(BigInt(some), BigInt(whole)) ?? '–';
 
 function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; readonly isLoading: boolean }) {
-  const { seen, unpaired, payments, named, blocksIndexed, blocksMissing, deadLetters } = sums;
-  const wholeBlocks = blocksIndexed + blocksMissing;
+  const { seen, unpaired, payments, named, blocksIndexed, blocksPartial, blocksMissing, deadLetters } = sums;
+  const allBlocks = blocksIndexed + blocksPartial + blocksMissing;
+  const inPart = blocksPartial > 0 ? `${countText(blocksPartial)} in part, ` : '';
   const noted = (note: string) => (isLoading ? {} : { note });
   return (
     <Stats>
-      <Stat name="Blocks read" isLoading={isLoading} {...noted(`${countText(blocksMissing)} missing`)}>
-        {part(blocksIndexed, wholeBlocks)}
+      <Stat
+        name="Blocks read"
+        isLoading={isLoading}
+        {...noted(`${inPart}${countText(blocksMissing)} missing`)}
+      >
+        {part(blocksIndexed, allBlocks)}
       </Stat>
       <Stat name="Authorizations with a row" isLoading={isLoading} {...noted(`of ${countText(seen)} seen`)}>
         {part(seen - unpaired, seen)}
@@ -125,9 +130,8 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
     name: 'Blocks read',
     isFigure: true,
     card: 'lead',
-    help: 'Of the blocks of the day; a dash where no record says which were read',
-    cell: ({ blocks }) =>
-      blocks === null ? <span class="muted">–</span> : part(blocks.indexed, blocks.indexed + blocks.missing),
+    help: 'Of the blocks of the day, those read whole; “in part” where only transactions of named fee payers were read; a dash where no record says which were read',
+    cell: ({ blocks }) => <BlocksRead blocks={blocks} />,
   },
   {
     name: 'Missing',
@@ -160,6 +164,12 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
     cell: (day) => <Fault count={deadLettersOf(day)} />,
   },
 ];
+
+function BlocksRead({ blocks }: Pick<CoverageDay, 'blocks'>) {
+  if (blocks === null) return <span class="muted">–</span>;
+  if (blocks.partial > 0) return <span class="warn">in part</span>;
+  return part(blocks.indexed, 1 + blocks.last - blocks.first);
+}
 
 const SOURCE_NAMES = { rpc: 'node', portal: 'SQD Portal', import: 'import' } as const;
 
@@ -223,8 +233,9 @@ function Limits() {
       <h2 id="limits-title">What 100 % means, and what no index can see</h2>
       <p>
         100% is every settlement whose events a listed contract or token emits, on the chains that are read
-        here, in the blocks that were read. Payments that are collected off chain and settled in batches,
-        tokens without a marker, private relays, and chains that are not read are in no figure.{' '}
+        here, in the blocks that were read. Blocks read in part hold payments of named fee payers alone.
+        Payments that are collected off chain and settled in batches, tokens without a marker, private relays,
+        and chains that are not read are in no figure.{' '}
         <a href="/docs/methodology#coverage">How it is counted</a>
       </p>
     </section>

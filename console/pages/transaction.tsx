@@ -7,10 +7,13 @@ import { Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { Time } from '../components/time.tsx';
 import {
+  blockText,
   chainText,
   countText,
   groupDigits,
+  isSolana,
   microsOf,
+  placeText,
   shortAddress,
   smallCoinText,
   tokenText,
@@ -138,7 +141,7 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
       <Stat name="Chain and block">
         {chainText(chain)}
         <span class="stat-note">
-          block {countText(block)}{' '}
+          {blockText(chain, block)}{' '}
           <ExplorerLink chain={chain} page="block" id={String(block)} block={block} />
         </span>
       </Stat>
@@ -169,7 +172,7 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
         </span>
       </Stat>
       <Stat name="Fee paid by the relayer">
-        <Fee fee={answer.fee} />
+        <Fee fee={answer.fee} chain={chain} />
       </Stat>
       {answer.memo === null ? null : <Stat name="Memo">{answer.memo}</Stat>}
       <Stat name="Explorer">
@@ -180,11 +183,14 @@ function TransactionFacts({ answer, first, sum }: FactsProps) {
   );
 }
 
-function Fee({ fee }: { readonly fee: Transaction['fee'] }) {
+function Fee({ fee, chain }: { readonly fee: Transaction['fee']; readonly chain: string }) {
   if (fee === null)
     return (
       <>
-        –<span class="stat-note">its receipt is not read yet</span>
+        –
+        <span class="stat-note">
+          {isSolana(chain) ? 'fees on Solana are not read' : 'its receipt is not read yet'}
+        </span>
       </>
     );
   const price = groupDigits(fee.gas_price_wei);
@@ -219,7 +225,7 @@ export function SettlementCard({ row, isOpen }: { readonly row: Settlement; read
         )}
         {row.is_self_payment ? <Chip tone="warn">to itself</Chip> : null}
         <span class="muted small">
-          log {countText(row.log_index)} · token{' '}
+          {placeText(chain, row.log_index)} · token{' '}
           <ExplorerLink chain={chain} page="address" id={asset} block={block}>
             <span class="mono">{shortAddress(asset)}</span>
           </ExplorerLink>

@@ -291,9 +291,11 @@ function WalletFigures({ profile, figures, party, span, allOfTime }: WalletFigur
 function WalletAgents({ profile }: { readonly profile: Profile }) {
   const { erc8004_agents: agents, erc8004_agents_total: total } = profile;
   if (agents.length === 0) return null;
+  // Agents whose card names the wallet are shown, and are not in the total of those that the registry gives it.
+  const count = Math.max(total, agents.length);
   return (
     <section aria-labelledby="agents-title">
-      <h2 id="agents-title">ERC-8004 identities ({countText(total)})</h2>
+      <h2 id="agents-title">ERC-8004 identities ({countText(count)})</h2>
       <div class="cards">
         {agents.map((agent) => (
           <AgentCard key={`${agent.chain}/${agent.agent_id}`} agent={agent} />

@@ -16,6 +16,7 @@ export interface CoverageSums {
   readonly deadLetters: number;
   /** Of the days whose blocks are known. */
   readonly blocksIndexed: number;
+  readonly blocksPartial: number;
   readonly blocksMissing: number;
   readonly byKind: readonly Counted[];
   readonly byMethod: readonly Counted[];
@@ -38,6 +39,7 @@ export function coverageSums(days: readonly CoverageDay[]): CoverageSums {
     named: sum(({ by_facilitator: by }) => by.named),
     deadLetters: sum(deadLettersOf),
     blocksIndexed: sum(({ blocks }) => blocks?.indexed ?? 0),
+    blocksPartial: sum(({ blocks }) => blocks?.partial ?? 0),
     blocksMissing: sum(({ blocks }) => blocks?.missing ?? 0),
     byKind: sums(({ by_kind: kinds }) => kinds),
     byMethod: sums(({ by_method: methods }) => methods),

@@ -3,7 +3,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import type { List } from '../components/list-state.tsx';
 import { Time } from '../components/time.tsx';
 import { settlementKey } from '../flow/live-copy.ts';
-import { chainText, countText, shortAddress } from '../format.ts';
+import { blockText, chainText, placeText, shortAddress } from '../format.ts';
 import { Link } from '../router.tsx';
 import { facilitatorPath, type WalletRole } from '../routes.ts';
 import type { Settlement } from '../wire.ts';
@@ -80,7 +80,7 @@ const DETAILS: readonly Column<Settlement>[] = [
         <Link
           class="hash"
           to={`/transactions/${hash}`}
-          title={`${hash}, log ${log}, block ${countText(block)}`}
+          title={`${hash}, ${placeText(chain, log)}, ${blockText(chain, block)}`}
         >
           {shortAddress(hash)}
         </Link>

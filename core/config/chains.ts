@@ -141,10 +141,13 @@ export const ChainSchema = Type.Object(
       Type.Integer({ minimum: 1, maximum: 64, description: 'Backfill windows read at once.' }),
     ),
     completeness: Type.Optional(
-      Type.Union([Type.Literal('every-block'), Type.Literal('settlement-blocks')], {
-        description:
-          'every-block (default) reads each header, and of each block that may hold a log of ours all logs, which proves that none is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node.',
-      }),
+      Type.Union(
+        [Type.Literal('every-block'), Type.Literal('settlement-blocks'), Type.Literal('fee-payers')],
+        {
+          description:
+            'every-block (default) reads each header, and of each block that may hold a log of ours all logs, which proves that none is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node; fee-payers, on Solana, reads only transactions of named fee payers: far fewer bytes, and only a part of the payments.',
+        },
+      ),
     ),
     portalDataset: Type.Optional(
       Type.Union([Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }), Type.Literal(false)], {
@@ -286,6 +289,20 @@ export function resolveExplorer(
   return (entry ?? facts.explorerUrl)?.replace(/\/$/, '') ?? null;
 }
 
+/** What an entry says of completeness, or the default. */
+export function resolveCompleteness(
+  { completeness = 'every-block' }: Pick<Static<typeof ChainSchema>, 'completeness'>,
+  chain: Chain,
+  at: string,
+  problems: string[],
+): ChainConfig['completeness'] {
+  if (completeness === 'fee-payers' && namespaceOf(chain) !== 'solana')
+    problems.push(
+      `${at}.completeness: fee-payers is for Solana; ${chain} has every-block or settlement-blocks`,
+    );
+  return completeness;
+}
+
 const EXPLORER = /^https?:\/\/[\w.:-]+\/?$/;
 
 type RegistriesEntry = Static<typeof ChainSchema>['registries'];
@@ -329,12 +346,14 @@ export interface PortalConfig {
  */
 export function resolvePortal(
   { url, requestsPer10Seconds }: { readonly url: string | null; readonly requestsPer10Seconds: number },
-  entry: Pick<Static<typeof ChainSchema>, 'portalDataset'>,
+  entry: Pick<Static<typeof ChainSchema>, 'portalDataset' | 'completeness'>,
   {
     facts,
     rpcUrls,
   }: { readonly facts: Pick<ChainFacts, 'portalDataset'>; readonly rpcUrls: readonly string[] },
 ): PortalConfig | null {
+  // A Portal gives whole blocks, which would be recorded as read in part.
+  if (entry.completeness === 'fee-payers') return null;
   const isLocal = rpcUrls.every(isOnThisMachine);
   const dataset = entry.portalDataset ?? (isLocal ? null : facts.portalDataset);
   return url === null || dataset === null || dataset === false
@@ -360,7 +379,8 @@ export interface ChainConfig {
   readonly logWindowMax: number;
   readonly requestsPerSecond: number;
   readonly parallelWindows: number;
-  readonly completeness: 'every-block' | 'settlement-blocks';
+  /** `fee-payers`: on Solana alone. */
+  readonly completeness: 'every-block' | 'settlement-blocks' | 'fee-payers';
   readonly pollMs: number;
   readonly finalityDepth: number;
   /** Where final blocks are read from; null: over JSON-RPC, as all others. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chainOf } from '../domain/chains.ts';
-import { KNOWN_CHAINS } from '../domain/known-chains.ts';
+import { FEE_PAYERS_PACE, KNOWN_CHAINS } from '../domain/known-chains.ts';
 import { knownChain } from '../domain/networks.ts';
 import { parseNetwork } from '../ip-address.ts';
 import { checkOauth, resolvePayment } from './access.ts';
@@ -9,6 +9,7 @@ import { readCatalogueFile, resolveSection } from './catalogue.ts';
 import {
   type ChainConfig,
   factsOf,
+  resolveCompleteness,
   resolveExplorer,
   resolvePortal,
   resolveRegistries,
@@ -166,6 +167,11 @@ function resolveChain(
     ...facts.tokens.filter((token) => !added.some((own) => own.address === token.address)),
     ...added,
   ];
+  const completeness = resolveCompleteness(entry, facts.chain, at, problems);
+  const pace =
+    completeness === 'fee-payers'
+      ? FEE_PAYERS_PACE
+      : { logWindowMax: facts.logWindowMax, pollMs: Math.max(250, Math.floor(facts.blockTimeMs / 2)) };
   return {
     chain: facts.chain,
     facts,
@@ -173,12 +179,12 @@ function resolveChain(
     startBlock: entry.startBlock ?? DEFAULT_START_BLOCK,
     tokens,
     registries: resolveRegistries(entry.registries, { facts, tokens }, `${at}.registries`, problems),
-    logWindowMax: entry.logWindowMax ?? facts.logWindowMax,
+    logWindowMax: entry.logWindowMax ?? pace.logWindowMax,
     requestsPerSecond: entry.requestsPerSecond ?? DEFAULT_REQUESTS_PER_SECOND,
     parallelWindows: entry.parallelWindows ?? DEFAULT_PARALLEL_WINDOWS,
-    completeness: entry.completeness ?? 'every-block',
+    completeness,
     portal: resolvePortal(portal, entry, { facts, rpcUrls }),
-    pollMs: entry.pollMs ?? Math.max(250, Math.floor(facts.blockTimeMs / 2)),
+    pollMs: entry.pollMs ?? pace.pollMs,
     finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
     relayerFees: entry.relayerFees ?? true,
     sampleDataTo: entry.sampleDataTo ?? null,

@@ -46,6 +46,8 @@ function mint(at: string, symbol: string, paidBy: 'spl-token' | 'token-2022' = '
  * of megabytes.
  */
 export const SOLANA_PACE = { blockTimeMs: 400, finalityDepth: 32, logWindowMax: 100 } as const;
+/** Of named fee payers alone: a window costs a request for each of them, however many slots it has. */
+export const FEE_PAYERS_PACE = { pollMs: 30_000, logWindowMax: 50_000 } as const;
 
 const AUSD = dollar('0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a', 'AUSD', ['Agora Dollar', '1']);
 

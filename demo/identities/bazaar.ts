@@ -3,6 +3,7 @@ import type { Actor, Cast } from '../actors.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import { USDC } from '../chain/deploy-usdc.ts';
 import { walletOf } from '../chain/sender.ts';
+import { caip2Of, SOLANA_DEVNET, SOLANA_MAINNET } from '../solana/programs.ts';
 import { type CardHost, json } from './card-host.ts';
 import { listedSellers, type Offer, offerOf } from './offers.ts';
 
@@ -16,6 +17,8 @@ export type BazaarUrls = Readonly<Record<string, string>>;
 
 interface Seller extends Actor {
   readonly resource: string;
+  /** On the local Solana, where it sells there too. */
+  readonly account: string | undefined;
 }
 
 const PAGE_DEFAULT = 20;
@@ -27,9 +30,17 @@ const DAY_SECONDS = 86_400;
 const STALE_DAYS = 200;
 const CEILING_FACTOR = 4n;
 
-/** Serves a bazaar and `/supported` for every named facilitator but the local one, which has a process of its own. */
-export function publishBazaars(host: CardHost, cast: Cast, nowSeconds: number): BazaarUrls {
-  const sellers = listedSellers(cast);
+/**
+ * Serves a bazaar and `/supported` for every named facilitator but the local one, which has a process of its own. `accounts`: on the local
+ * Solana, by the names of sellers (CAIP-10).
+ */
+export function publishBazaars(
+  host: CardHost,
+  cast: Cast,
+  nowSeconds: number,
+  accounts: ReadonlyMap<string, string> = new Map(),
+): BazaarUrls {
+  const sellers = listedSellers(cast).map((seller) => ({ ...seller, account: accounts.get(seller.name) }));
   const half = sellers.length / 2;
   const lists: Readonly<Record<string, readonly unknown[]>> = {
     northwind: [...sellers.slice(0, half + 2).flatMap(itemsOf(itemOfVersion1, nowSeconds)), ...HOSTILE_ITEMS],
@@ -112,24 +123,22 @@ const itemsOf =
 function itemOfVersion1({ seller, offer, path, updated }: Listed): object {
   const resource = `${seller.resource}${path}`;
   const { description, method, tags, price } = offer;
+  const common = {
+    ...{ scheme: 'exact', maxAmountRequired: String(price), resource, description },
+    ...{ mimeType: 'application/json', maxTimeoutSeconds: TIMEOUT_SECONDS },
+    outputSchema: { input: { type: 'http', method }, output: null },
+  };
+  const onSolana = { network: 'solana-devnet', asset: SOLANA_DEVNET.usdc, payTo: payToOf(seller.account) };
   return {
     resource,
     type: 'http',
     x402Version: 1,
     accepts: [
       {
-        scheme: 'exact',
-        network: 'base-sepolia',
-        maxAmountRequired: String(price),
-        asset: USDC,
-        payTo: seller.address,
-        resource,
-        description,
-        mimeType: 'application/json',
-        maxTimeoutSeconds: TIMEOUT_SECONDS,
-        outputSchema: { input: { type: 'http', method }, output: null },
+        ...{ ...common, network: 'base-sepolia', asset: USDC, payTo: seller.address },
         extra: { name: 'USDC', version: '2' },
       },
+      ...(seller.account === undefined ? [] : [{ ...common, ...onSolana }]),
     ],
     lastUpdated: updated,
     metadata: { name: offer.title, tags },
@@ -146,15 +155,7 @@ function itemOfVersion2({ seller, offer, path, updated }: Listed): object {
     accepts: [
       acceptOf(seller.address, price),
       { ...acceptOf(seller.address, price * CEILING_FACTOR), scheme: 'upto' },
-      // The same on a chain that the demo does not index.
-      {
-        scheme: 'exact',
-        network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-        amount: String(price),
-        asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-        payTo: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
-        maxTimeoutSeconds: TIMEOUT_SECONDS,
-      },
+      onSolanaOf(seller, price),
     ],
     lastUpdated: iso,
     description,
@@ -166,6 +167,23 @@ function itemOfVersion2({ seller, offer, path, updated }: Listed): object {
     quality: { l30DaysTotalCalls: 1_000_000, l30DaysUniquePayers: 9_999, lastCalledAt: iso },
     curated: true,
   };
+}
+
+/** On the local Solana, or, of a seller without an account there, on a chain that the demo does not index. */
+function onSolanaOf({ account }: Seller, price: bigint): object {
+  const [network, payTo, asset] =
+    account === undefined
+      ? [caip2Of(SOLANA_MAINNET), '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', SOLANA_MAINNET.usdc]
+      : [caip2Of(SOLANA_DEVNET), payToOf(account), SOLANA_DEVNET.usdc];
+  return {
+    ...{ scheme: 'exact', network, amount: String(price), asset, payTo },
+    maxTimeoutSeconds: TIMEOUT_SECONDS,
+  };
+}
+
+/** The address of an account (CAIP-10). */
+function payToOf(account: string | undefined): string | undefined {
+  return account?.split(':').at(-1);
 }
 
 function acceptOf(payTo: Address, amount: bigint): object {

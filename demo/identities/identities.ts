@@ -43,7 +43,7 @@ export function createIdentities(
     host,
     registered: registry.sellers.length + registry.others.length,
     overrated: overratedAgent(registry).agentId,
-    bazaars: publishBazaars(host, cast, Math.floor(Date.now() / 1_000)),
+    bazaars: publishBazaars(host, cast, Math.floor(Date.now() / 1_000), options.accounts),
     story: createRegistryStory({ registry, host, random }),
     live: createLiveRegistry({ registry, host, random, owners: cast.agents }),
   };

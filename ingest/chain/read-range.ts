@@ -1,3 +1,4 @@
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Hash } from '../../core/domain/account.ts';
 import { runPool } from '../../core/process/pool.ts';
 import type { AdaptiveWindow } from './adaptive-window.ts';
@@ -22,7 +23,7 @@ export interface RangeReaderDeps {
   readonly pool: RpcPool;
   readonly prover: Prover;
   readonly limits: RpcLimits;
-  readonly completeness: 'every-block' | 'settlement-blocks';
+  readonly completeness: ChainConfig['completeness'];
   /** How many blocks this chain's nodes accept in one eth_getLogs, learned from refusals. */
   readonly span: AdaptiveWindow;
 }

@@ -83,7 +83,8 @@ async function run(
     status,
     signal,
   });
-  const contracts = contractsName(windows.contracts);
+  const { isPartial } = windows;
+  const contracts = contractsName(windows.contracts, isPartial);
   const heads = { next: (): void => undefined };
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
@@ -94,7 +95,7 @@ async function run(
     acknowledged,
     log,
     signal,
-    checkpoints: createCheckpoints({ chain: config.chain, contracts }, writer, versions),
+    checkpoints: createCheckpoints({ chain: config.chain, contracts, isPartial }, writer, versions),
     known: createKnownBlocks(),
     heads,
     retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),

@@ -35,7 +35,8 @@ export interface RangeWorkDeps {
 /** Until the signal aborts. */
 export async function workRanges(deps: RangeWorkDeps): Promise<void> {
   const { config, windows, catalogues, jobs, log, signal } = deps;
-  const contracts = contractsName(windows.contracts);
+  const { isPartial } = windows;
+  const contracts = contractsName(windows.contracts, isPartial);
   const queue = jobs.queueOf(contracts);
   const status = reportTo(queue, deps.source);
   const adaptive = backfillWindow(config);
@@ -54,7 +55,11 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
       status,
       signal: own.signal,
     });
-    const checkpoints = createCheckpoints({ chain: config.chain, contracts }, writer, deps.versions);
+    const checkpoints = createCheckpoints(
+      { chain: config.chain, contracts, isPartial },
+      writer,
+      deps.versions,
+    );
     try {
       await backfill(
         {

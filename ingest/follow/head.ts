@@ -171,7 +171,9 @@ export async function retractTo(deps: FollowDeps, head: HeadRange, ancestor: Blo
 }
 
 async function untilNextWindow({ config, signal }: FollowDeps, lookedMs: number): Promise<void> {
-  const windowMs = Math.min(TIP_WINDOW_MS, config.pollMs);
+  // Each window of fee payers costs a request for each of them.
+  const windowMs =
+    config.completeness === 'fee-payers' ? config.pollMs : Math.min(TIP_WINDOW_MS, config.pollMs);
   await delay(Math.max(0, lookedMs + windowMs - performance.now()), undefined, { signal }).catch(
     () => undefined, // the loop ends
   );

@@ -43,11 +43,13 @@ export interface ReadBatch {
 export interface WindowReader {
   /** The contracts whose events are read: ranges that were read for other ones promise nothing about these. */
   readonly contracts: readonly Address[];
-  /** `readWith`: the catalogue of the moment. A batch may leave out what only a payee of a later one would make a row. */
+  /** Whether only a part of what the blocks hold is read, of which no block proves that it is all. Default: false. */
+  readonly isPartial?: boolean;
+  /** `readWith`: the catalogue of the moment. A batch may leave out what only a payee or a relayer of a later one would make a row. */
   read(
     from: number,
     to: number,
-    readWith: Pick<Catalogue, 'isPayee'>,
+    readWith: Pick<Catalogue, 'isPayee' | 'relayers'>,
     options?: ReadOptions,
   ): Promise<ReadBatch>;
 }

@@ -115,11 +115,18 @@ const MAX_RANGES = 1_000_000;
 /** Above the deepest finality of any configured chain. */
 const MAX_BLOCKS = 1_000_000;
 
-type Entry = Omit<CheckpointRow, 'chain' | 'contracts' | 'ver'>;
+type Entry = Omit<CheckpointRow, 'chain' | 'contracts' | 'isPartial' | 'ver'>;
 
-/** `contracts` names the contracts whose logs are read (`contractsName`): ranges that were read for another set promise nothing. */
+/**
+ * `contracts` names the contracts whose logs are read (`contractsName`): ranges that were read for another set promise nothing. `isPartial`:
+ * their blocks were not read whole.
+ */
 export function createCheckpoints(
-  { chain, contracts }: { readonly chain: Chain; readonly contracts: string },
+  {
+    chain,
+    contracts,
+    isPartial = false,
+  }: { readonly chain: Chain; readonly contracts: string; readonly isPartial?: boolean | undefined },
   writer: Writer,
   versions: Versions,
 ): Checkpoints {
@@ -128,7 +135,7 @@ export function createCheckpoints(
       name: `save-checkpoint ${chain}`,
       table: CHECKPOINTS,
       rows,
-      fixed: { chain, contracts, ver: versions.next() },
+      fixed: { chain, contracts, isPartial, ver: versions.next() },
       scopes: [chain],
     });
   const asEntry = (kind: Entry['kind'], head: HeadRange, del: Del): Entry => ({
@@ -169,10 +176,10 @@ export function createCheckpoints(
   };
 }
 
-/** A short name of a set of contracts, the same in any order. */
-export function contractsName(addresses: readonly Address[]): string {
+/** A short name of a set of contracts, the same in any order; of what is read in part, another. */
+export function contractsName(addresses: readonly Address[], isPartial = false): string {
   return createHash('sha256')
-    .update([...addresses].sort().join())
+    .update([...(isPartial ? ['partial'] : []), ...[...addresses].sort()].join())
     .digest('hex')
     .slice(0, CONTRACTS_NAME_CHARS);
 }

@@ -1,15 +1,39 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, text } from '../../clickhouse/engine/sql.ts';
+import { address } from '../../core/domain/account.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { browserIsThere, openPage, rowsOfChart, type WatchedPage } from '../kit/browser.ts';
 import { SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { askForFewRows, looksRight } from '../kit/console-widths.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { BUYER, fillRecords, RIVAL, SHOP } from '../kit/market.ts';
-import { BASE, POLYGON } from '../kit/rows.ts';
+import { BASE, insertSettlements, POLYGON, settlement } from '../kit/rows.ts';
 
 /** Pages about one transaction, one pair, one wallet and one endpoint, in a real browser over a real engine with a market in it. */
 
 const RESOURCE = 'https://weather.example/v1/forecast';
+const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const ON_SOLANA = address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4');
+
+/** The shop has a wallet on Solana for the same resource, which was paid three times today. */
+async function sellOnSolana(writer: Writer): Promise<void> {
+  const blockTime = Math.floor(Date.now() / 1_000) - 600;
+  const asset = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
+  const payer = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM');
+  const paid = { chain: SOLANA, blockTime, asset, payer, payee: ON_SOLANA, relayer: payer };
+  await insertSettlements(
+    writer,
+    [1, 2, 3].map((logIndex) => settlement({ ...paid, logIndex, blockNumber: 391_000_000 })),
+  );
+  await writer.run({
+    name: 'test-payee',
+    maxSeconds: 10,
+    sql: sql`INSERT INTO catalogued_payees (chain, address, resource, source, ver)
+      SELECT ${text(SOLANA)}, tryBase58Decode(${text(ON_SOLANA)}), ${text(RESOURCE)}, 'configured', 1`,
+  });
+}
 const TIMEOUT_MS = 240_000;
 
 describe.skipIf(!browserIsThere())('pages about one thing', () => {
@@ -19,9 +43,11 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
 
   beforeAll(async () => {
     world = await openConsole({
+      chains: 'base,polygon,solana',
       seed: async ({ writer }) => {
         await seedConsole(writer);
         await fillRecords(writer);
+        await sellOnSolana(writer);
       },
     });
   }, TIMEOUT_MS);
@@ -136,6 +162,27 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
       await page.getByRole('table', { name: 'Payers in the last 90 days' }).waitFor();
       await page.getByRole('link', { name: 'Payments', exact: true }).first().waitFor();
       await looksRight(watched, 'wallet-payee');
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a seller that is paid on another chain too is whole on the page of either wallet',
+    async () => {
+      for (const [path, other] of [
+        [`/console/merchants/${SHOP}`, ON_SOLANA],
+        [`/console/merchants/${ON_SOLANA}`, SHOP],
+      ] as const) {
+        await page.goto(path);
+        const section = page.locator('section', { hasText: 'Same seller, other wallets' }).last();
+        await section.waitFor();
+        const link = section.locator(`a[href$="/merchants/${other}"]`).first();
+        expect(await link.count(), path).toBe(1);
+        expect(await section.textContent()).toContain('Solana');
+      }
+      await page.goto(`/console/merchants/${SHOP}`);
+      await page.getByRole('heading', { name: /Same seller/ }).waitFor();
+      await looksRight(watched, 'wallet-linked');
     },
     TIMEOUT_MS,
   );

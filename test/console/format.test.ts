@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest';
 import {
   aboutText,
   agoText,
+  blockText,
   changeText,
   coinText,
   datesFrom,
   groupDigits,
   microsOf,
   moneyText,
+  placeText,
   shareText,
   shortAddress,
   timeText,
@@ -136,4 +138,16 @@ describe('money', () => {
     expect(coinText('1234000000000000000000')).toBe('1,234');
     expect(coinText('0')).toBe('0');
   });
+});
+
+it('a place in a block is a log, and on Solana a slot, a transaction and an instruction', () => {
+  const solana = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+  expect([blockText('eip155:8453', 12_345), placeText('eip155:8453', 2_050)]).toEqual([
+    'block 12,345',
+    'log 2,050',
+  ]);
+  expect([blockText(solana, 12_345), placeText(solana, 2_050)]).toEqual([
+    'slot 12,345',
+    'transaction 2, instruction 2',
+  ]);
 });

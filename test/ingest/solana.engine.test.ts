@@ -3,6 +3,7 @@ import { sql, text } from '../../clickhouse/engine/sql.ts';
 import { decodeSettlement, LISTED_COLUMNS } from '../../clickhouse/tables/settlements.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import { loadConfig } from '../../core/config/load.ts';
+import type { Address } from '../../core/domain/account.ts';
 import { createLog } from '../../core/log.ts';
 import { createMemoryQueue } from '../../ingest/coordinate/engine.ts';
 import { indexChain } from '../../ingest/coordinate/index-chain.ts';
@@ -48,7 +49,8 @@ afterAll(async () => {
   await engine?.close();
 });
 
-function start() {
+/** `feePayers`: only what they paid the fee of is read. */
+function start(feePayers?: readonly Address[]) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const log = createLog('silent', 'test');
@@ -56,7 +58,7 @@ function start() {
   const queue = createMemoryQueue();
   const own = {
     ...{ config, source, log, signal, writer: engine.writer, versions: createVersions(nextVer()) },
-    windows: createSolanaWindows({ config, source }),
+    windows: createSolanaWindows({ config, source, ...(feePayers && { feePayers }) }),
     catalogues: createCatalogueHolder(catalogueWith()),
   };
   const running = (async () => {
@@ -84,14 +86,39 @@ async function stored(): Promise<string[]> {
     .sort();
 }
 
-async function untilIndexed(): Promise<void> {
-  const whole = await owedPayments(world);
+async function untilIndexed(feePayers?: readonly Address[]): Promise<void> {
+  const whole = await owedPayments(world, feePayers);
   const isWhole = async (): Promise<boolean> => JSON.stringify(await stored()) === JSON.stringify(whole);
   await waitUntil('the rows are those of the chain', isWhole).catch(async (error: unknown) => {
     expect(await stored()).toEqual(whole);
     throw error;
   });
 }
+
+test('of named fee payers history and head become their rows, recorded as read in part, and whole blocks add the others', async () => {
+  const named = world.feePayers.slice(0, 1);
+  const stop = start(named);
+  await untilIndexed(named);
+  await world.grow(5);
+  await untilIndexed(named);
+  await stop();
+  const partial = async (): Promise<unknown> => {
+    const { rows } = await engine.writer.rows({
+      name: 'partial',
+      sql: sql`SELECT groupUniqArray(is_partial) FROM checkpoints FINAL
+        WHERE (chain, contracts) IN (SELECT chain, argMax(contracts, ver) FROM checkpoints GROUP BY chain) AND del = 0`,
+      maxSeconds: 20,
+      maxRows: 1,
+    });
+    return rows[0]?.[0];
+  };
+  expect(await partial()).toEqual([1]);
+  expect(await stored()).not.toEqual(await owedPayments(world));
+  const stopWhole = start();
+  await untilIndexed();
+  await stopWhole();
+  expect(await partial()).toEqual([0]);
+}, 120_000);
 
 test('history and head become the rows that balances show, also after a stop', async () => {
   const stop = start();

@@ -48,11 +48,14 @@ export async function openConsole({
   seed,
   lendsKey = true,
   runsJobs = false,
+  chains = 'base,polygon',
 }: {
   seed(engine: SandboxEngine): Promise<void>;
   readonly lendsKey?: boolean;
   /** Whether results are kept and jobs are run. */
   readonly runsJobs?: boolean;
+  /** Short names of those that are configured. */
+  readonly chains?: string;
 }): Promise<ConsoleWorld> {
   const [engine, browser] = await Promise.all([sandboxEngine(), startBrowser()]);
   await seed(engine);
@@ -67,13 +70,13 @@ export async function openConsole({
   });
   const visitorKey = mintApiKey('live');
   watchSecret(visitorKey);
-  const { console: lent } = loadConfig({ env: {} });
+  const { console: lent, chains: configured } = loadConfig({ env: { CHAINS: chains } });
   const api = await testApi(reader, {
     sandbox,
     log,
     jobsOver: engine.access,
     clock: { nowMs: () => Date.now(), advanceSeconds: () => undefined },
-    config: { console: { ...lent, visitorKey: lendsKey ? visitorKey : null } },
+    config: { console: { ...lent, visitorKey: lendsKey ? visitorKey : null }, chains: configured },
     ...(runsJobs ? { jobsOver: engine.access } : {}),
   });
   const { store } = api.access.access;

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../core/config/chains.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { address } from '../../core/domain/account.ts';
+import { type Address, address } from '../../core/domain/account.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
 import { createLog } from '../../core/log.ts';
 import { seededRandom } from '../../demo/random.ts';
@@ -23,6 +23,8 @@ export interface SolanaChain {
   readonly node: SolanaNode;
   readonly chain: `solana:${string}`;
   readonly filter: SolanaFilter;
+  /** Who pay fees for others. */
+  readonly feePayers: readonly Address[];
   readonly transactions: RandomTransactions;
   /** The kind of each transaction that was executed, by its id. */
   readonly kinds: ReadonlyMap<string, SolanaKind>;
@@ -43,6 +45,7 @@ export async function startSolanaChain(seed: number): Promise<SolanaChain> {
     ...{ node, transactions, kinds },
     chain: caip2Of(network),
     filter: { mints: new Set([world.mints.usdc, world.mints.withFee]), isCandidate },
+    feePayers: world.feePayers.map((feePayer) => address(feePayer.address)),
     async grow(blocks) {
       for (let block = 0; block < blocks; block++) {
         for (let left = random.below(TRANSACTIONS_MAX + 1); left > 0; left--) {
@@ -59,13 +62,21 @@ export async function startSolanaChain(seed: number): Promise<SolanaChain> {
 
 const LIMITS = { requestTimeoutMs: 2_000, backOffFirstMs: 1, backOffMaxMs: 5 };
 
-/** The payments that an index owes of the final blocks, by an independent reading of balances; each as `placed` shows it, in order. */
-export async function owedPayments({ node, filter, kinds }: SolanaChain): Promise<string[]> {
+/**
+ * The payments that an index owes of the final blocks, by an independent reading of balances; each as `placed` shows it, in order. With
+ * `feePayers`, of those alone whose fee one of them paid.
+ */
+export async function owedPayments(
+  { node, filter, kinds }: SolanaChain,
+  feePayers?: readonly string[],
+): Promise<string[]> {
   const { payments } = await readSolanaNaively(node.url, { mints: [...filter.mints], from: 0 });
   return payments
     .filter(
-      ({ isSponsored, signature }) =>
-        isSponsored && !NOT_OF_THE_SCHEME.has(kinds.get(signature) ?? 'memoOnly'),
+      ({ isSponsored, signature, feePayer }) =>
+        isSponsored &&
+        (feePayers?.includes(feePayer) ?? true) &&
+        !NOT_OF_THE_SCHEME.has(kinds.get(signature) ?? 'memoOnly'),
     )
     .map(({ slot, signature, payer, payee, amount }) => placed({ slot, id: signature, payer, payee, amount }))
     .sort();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import Database from 'libsql';
 import { privateKeyToAccount } from 'viem/accounts';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { loadConfig } from '../../core/config/load.ts';
@@ -89,7 +90,7 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
   }
 }
 
-async function startEngine(directory: string) {
+export async function startEngine(directory: string) {
   const engine = await startEmbeddedEngine({
     dataDir: join(directory, 'engine'),
     database: `payments_${randomBytes(4).toString('hex')}`,
@@ -144,6 +145,16 @@ async function startIngest(directory: string, common: object): Promise<{ stop():
   const service = await startService({ config, log: watchedLog('ingest'), version: 'test' });
   await service.prepared;
   return service;
+}
+
+/** Has the effect of waiting for a minute: the leases of calls that were at work expire. */
+export function lapseLeases({ dataDir }: Pick<StageApi, 'dataDir'>): void {
+  const db = new Database(join(dataDir, 'control.db'));
+  try {
+    db.exec('UPDATE payment SET lease_until_ms = 0');
+  } finally {
+    db.close();
+  }
 }
 
 /** An organization with units and a key. */

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
-import Database from 'libsql';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, payWith } from '../../client/index.ts';
@@ -16,6 +15,7 @@ import { watchSecret } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 import {
   ask,
+  lapseLeases,
   openOrganization,
   type PaymentsStage,
   realClient,
@@ -164,7 +164,7 @@ describe('a service that is killed between settlement and answer', () => {
     const first = await ask(url, headers).catch(() => undefined); // the connection broke
     await waitUntil('the settlement was asked for', () => settleCalls() === 1);
     await api.kill();
-    lapseLeases();
+    lapseLeases(api);
     await api.start();
     return { first, second: await ask(url, headers) };
   }
@@ -198,16 +198,6 @@ describe('a service that is killed between settlement and answer', () => {
     },
   );
 });
-
-/** Has the effect of waiting for a minute: the leases of calls that were at work expire. */
-function lapseLeases(): void {
-  const db = new Database(join(api.dataDir, 'control.db'));
-  try {
-    db.exec('UPDATE payment SET lease_until_ms = 0');
-  } finally {
-    db.close();
-  }
-}
 
 /** A service that has just started may not have heard from the facilitator yet. */
 async function ceilingsOffered(url: string, posted: object): Promise<void> {

@@ -160,6 +160,7 @@ function coverageDays(database: string): string {
       if(one.1 = chain AND one.3 >= first_block AND one.2 <= last_block,
         1 + least(one.3, last_block) - greatest(one.2, first_block), 0),
       (SELECT groupArray((toString(chain), from_block, to_block)) FROM ${readRanges(database)})))) AS in_read,
+    (SELECT groupArray(toString(chain)) FROM (SELECT chain FROM ${database}checkpoints GROUP BY chain HAVING argMax(is_partial, ver) = 1)) AS partial_chains,
     arrayFilter(source -> source != '', arrayDistinct([
       multiIf(known_time = 0, '', is_imported = 1, 'import', 'rpc'), backfilled_from])) AS sources
   FROM ${placed}
@@ -169,6 +170,9 @@ function coverageDays(database: string): string {
 
 /** A day without a recorded block has none that are known to be missing: its rows may be of an import without a record. */
 const ifRead = (figure: string): string => `if(t.in_read = 0, NULL, ${figure})`;
+
+/** Whether the ranges that count were read in part; like their contracts, by the range that was recorded last. */
+const isPartial = 'has(t.partial_chains, t.chain)';
 
 /**
  * Over the tables of all nodes: a day has rows on one node, and what ingest knows of it lies on another. `database`: a prefix of the tables.
@@ -180,7 +184,8 @@ export function coverageDaysBody(database: string): ViewBody<'coverage_days'> {
       proposed_count: `if((SELECT count() FROM ${database}proposal_passes) = 0, NULL, t.proposed_count)`,
       first_block: ifRead('t.first_block'),
       last_block: ifRead('t.last_block'),
-      indexed_blocks: ifRead('t.in_read'),
+      indexed_blocks: ifRead(`if(${isPartial}, 0, t.in_read)`),
+      partial_blocks: ifRead(`if(${isPartial}, t.in_read, 0)`),
       missing_blocks: ifRead('toUInt64(1 + t.last_block - t.first_block - t.in_read)'),
       method_version: `CAST('${COVERAGE_METHOD}', 'LowCardinality(String)')`,
     },

@@ -45,6 +45,10 @@ export const COVERAGE_DAYS = {
     ),
     blocks('last_block', 'Last block of the day, likewise; of the present day the newest one.'),
     blocks('indexed_blocks', 'Blocks from first_block to last_block that were read.'),
+    blocks(
+      'partial_blocks',
+      'Blocks from first_block to last_block of which only the transactions of named fee payers were read (Solana).',
+    ),
     blocks('missing_blocks', 'Blocks from first_block to last_block that were not read.'),
     column(
       'sources',

@@ -16,6 +16,8 @@ export interface SolanaFilter {
   readonly mints: ReadonlySet<string>;
   /** True when the transaction can become a settlement: it is verified and kept. */
   readonly isCandidate: (transaction: SolanaTransaction, mints: ReadonlySet<string>) => boolean;
+  /** Only transactions whose fee one of these paid are read (fee-payers.ts). Absent: whole blocks are. */
+  readonly feePayers?: ReadonlySet<string>;
 }
 
 /** A transaction that did not fail. */
@@ -74,12 +76,12 @@ export interface TokenBalance {
   readonly isReused: boolean;
 }
 
-/** Blocks [from, to], whole: each links to the one before, so that no slot is missing. */
+/** Blocks [from, to], whole: each links to the one before, so that no slot is missing. Of fee payers alone: not whole. */
 export interface SolanaBatch {
   readonly from: number;
   readonly to: number;
   /**
-   * Ascending: each slot of the range that has a block, and the last slot. If that was skipped, it has the hash of the block before it, as its
+   * Ascending: each slot of the range that has a block (of fee payers: the first, and those with their payments), and the last slot. If that was skipped, it has the hash of the block before it, as its
    * own and as its parent's: so the end of each range is defined, and ranges link like those of other chains.
    */
   readonly blocks: readonly SolanaBlock[];

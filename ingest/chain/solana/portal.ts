@@ -11,9 +11,10 @@ import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
 import type { SolanaBatch, SolanaFilter } from './block.ts';
 import { followBalances } from './check-balances.ts';
 import { type PortalAnswer, type PortalHead, readPortalHead, readPortalLine } from './portal-line.ts';
+import { LOOK_AHEAD_SLOTS } from './questions.ts';
 import { type BlockAnswer, blockOf, type HeaderAnswer } from './read-block.ts';
 import { checkSlots, skippedSlot } from './slots.ts';
-import { LOOK_AHEAD_SLOTS, type SolanaReader } from './source.ts';
+import type { SolanaReader } from './source.ts';
 
 /**
  * The history of Solana over the SQD Portal protocol: final blocks, of which the Portal sends the transactions that move a listed token. They

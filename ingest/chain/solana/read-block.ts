@@ -58,16 +58,29 @@ export function readBeginnings(
   result: unknown,
   number: number,
 ): HeaderAnswer & Pick<BlockAnswer, 'beginnings'> {
-  const header = readHeader(result, number);
-  return {
-    ...header,
-    beginnings: texts(record(result, 'block')['signatures'], 'signatures').map(beginningOf),
-  };
+  return { ...readHeader(result, number), beginnings: signaturesIn(result).map(beginningOf) };
+}
+
+/** The same: where the wanted signatures stand in the block. */
+export function readPlaces(
+  result: unknown,
+  number: number,
+  wanted: ReadonlySet<string>,
+): HeaderAnswer & { readonly places: ReadonlyMap<string, number> } {
+  const places = signaturesIn(result).map((signature, index) => [signature, index] as const);
+  const found = new Map(places.filter(([signature]) => wanted.has(signature)));
+  if (found.size < wanted.size)
+    throw new ProviderContradiction('missing-transaction', `slot ${number} lacks a listed transaction`);
+  return { ...readHeader(result, number), places: found };
+}
+
+function signaturesIn(block: unknown): string[] {
+  return texts(record(block, 'block')['signatures'], 'signatures');
 }
 
 /** What is kept of it: not `moving`, which only checks need. */
 export function blockOf(
-  { number, hash, parentNumber, parentHash, transactions }: BlockAnswer,
+  { number, hash, parentNumber, parentHash, transactions }: HeaderAnswer & Pick<BlockAnswer, 'transactions'>,
   time: number,
 ): SolanaBlock {
   return { number, hash, parentNumber, parentHash, time, transactions };

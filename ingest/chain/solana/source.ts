@@ -1,24 +1,28 @@
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import { chainOfReference } from '../../../core/domain/chains.ts';
-import { type BlockRef, type ChainTip, type RangeReader, ReadAbandoned } from '../block-source.ts';
-import { list, refOf } from '../read-answers.ts';
+import { type ChainTip, type RangeReader, ReadAbandoned } from '../block-source.ts';
 import { createEndpoint, observedEndpoint } from '../rpc/endpoint.ts';
-import { ProviderContradiction, RpcFailure } from '../rpc/failure.ts';
+import { ProviderContradiction } from '../rpc/failure.ts';
 import { RPC_LIMITS } from '../rpc/limits.ts';
-import { createPool, type Identity, type Question, type RpcPool } from '../rpc/pool.ts';
+import { createPool, type Identity, type RpcPool } from '../rpc/pool.ts';
 import { type RpcSourceDeps, untilConsistent } from '../source.ts';
 import type { SolanaBatch, SolanaBlock, SolanaFilter } from './block.ts';
 import { followBalances } from './check-balances.ts';
 import { failureOfSolanaError } from './failure.ts';
+import { createFeePayerReader } from './fee-payers.ts';
 import {
-  type BlockAnswer,
-  blockOf,
-  type HeaderAnswer,
-  readBeginnings,
-  readBlock,
-  readHeader,
-  slot,
-} from './read-block.ts';
+  blockQuestion,
+  FINALIZED,
+  firstFrom,
+  headerQuestion,
+  LOOK_AHEAD_SLOTS,
+  refAt,
+  slotsQuestion,
+  standingAt,
+  timeOf,
+  trusting,
+} from './questions.ts';
+import { type BlockAnswer, blockOf, type HeaderAnswer, readBeginnings, readBlock } from './read-block.ts';
 import { checkFirst, checkSlots, skippedSlot } from './slots.ts';
 
 /** Reads final blocks: over JSON-RPC, or from a Portal (portal.ts). */
@@ -33,6 +37,7 @@ export type SolanaReader = RangeReader<SolanaFilter, SolanaBatch>;
  *
  * Cost of `read`: one getBlocks, one getBlock for each block, and the head of one more where the last slot was skipped. With several URLs,
  * another one is asked for the signatures of each block, some 4 % of its bytes.
+ * With fee payers in the filter only their transactions are read (fee-payers.ts).
  */
 export interface SolanaSource extends ChainTip, SolanaReader {}
 
@@ -60,6 +65,11 @@ export function createSolanaSource(config: SolanaConfig, deps: RpcSourceDeps): S
   });
   const isTrusted = config.completeness === 'settlement-blocks';
   const repeating = { log, signal, limits };
+  const readOfFeePayers = createFeePayerReader(pool);
+  const readOnce = (from: number, to: number, filter: SolanaFilter): Promise<SolanaBatch> =>
+    filter.feePayers === undefined
+      ? readRange(pool, { from, to, filter, isTrusted })
+      : readOfFeePayers({ from, to, filter, feePayers: filter.feePayers });
   return {
     tip: () =>
       untilConsistent(repeating, async () => {
@@ -71,7 +81,7 @@ export function createSolanaSource(config: SolanaConfig, deps: RpcSourceDeps): S
         number > (await pool.ask(FINALIZED)) ? null : standingAt(pool, number),
       ),
     read: (from, to, filter, options) =>
-      untilConsistent(repeating, () => readRange(pool, { from, to, filter, isTrusted }), {
+      untilConsistent(repeating, () => readOnce(from, to, filter), {
         attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
         abandoned: () => new ReadAbandoned(from, to),
       }),
@@ -89,82 +99,6 @@ export const SOLANA_IDENTITY: Identity = {
   params: [],
   read: (result) => (typeof result === 'string' ? chainOfReference(result.slice(0, REFERENCE_CHARS)) : null),
 };
-
-const COMMITMENT = { commitment: 'finalized' } as const;
-const FINALIZED: Question<number> = {
-  method: 'getSlot',
-  params: [COMMITMENT],
-  read: (result) => slot(result, 'finalized slot'),
-};
-
-/** Version 0 is the newest. A node refuses a block with a newer one (-32015), which must not be passed over. */
-const BLOCK_OPTIONS = {
-  ...COMMITMENT,
-  encoding: 'json',
-  rewards: false,
-  maxSupportedTransactionVersion: 0,
-} as const;
-
-/** Another node may know the time of a block that one does not. */
-const TIME_ATTEMPTS_MAX = 3;
-
-function blockQuestion<Answer extends HeaderAnswer>(
-  number: number,
-  transactionDetails: 'full' | 'signatures' | 'none',
-  read: (result: unknown) => Answer,
-): Question<Answer> {
-  let attempts = 0;
-  return {
-    method: 'getBlock',
-    params: [number, { ...BLOCK_OPTIONS, transactionDetails }],
-    read(result) {
-      const answer = read(result);
-      attempts += 1;
-      if (answer.time === null && attempts < TIME_ATTEMPTS_MAX)
-        throw new RpcFailure('absent', `the node has no time of slot ${number}`);
-      return answer;
-    },
-  };
-}
-
-function headerQuestion(number: number): Question<HeaderAnswer> {
-  return blockQuestion(number, 'none', (result) => readHeader(result, number));
-}
-
-/** The slots of a range that have a block, by the node. */
-function slotsQuestion(from: number, to: number): Question<readonly number[]> {
-  return {
-    method: 'getBlocks',
-    params: [from, to, COMMITMENT],
-    read(result) {
-      const slots = list(result, 'slots').map((entry) => slot(entry, 'slot', to));
-      if (slots.some((number, at) => number < (at === 0 ? from : (slots[at - 1] ?? 0) + 1)))
-        throw new ProviderContradiction('malformed', `the slots from ${from} to ${to} do not ascend`);
-      return slots;
-    },
-  };
-}
-
-/** How far behind a range a block after it is looked for at once; a few slots in a row are skipped often. */
-export const LOOK_AHEAD_SLOTS = 64;
-/** As far as a node answers in one call; after a halt of the whole chain thousands of slots have no block. */
-const LOOK_AHEAD_MAX_SLOTS = 100_000;
-
-/** The first block from a slot on. */
-async function firstFrom(pool: RpcPool, from: number): Promise<number> {
-  const [near] = await pool.ask(slotsQuestion(from, from + LOOK_AHEAD_SLOTS));
-  if (near !== undefined) return near;
-  const far = slotsQuestion(from, from + LOOK_AHEAD_MAX_SLOTS);
-  return pool.ask({
-    ...far,
-    read(result) {
-      const [first] = far.read(result);
-      // The tip itself has a block: this node is behind it.
-      if (first === undefined) throw new RpcFailure('absent', `the node has no block from slot ${from} on`);
-      return first;
-    },
-  });
-}
 
 interface Range {
   readonly from: number;
@@ -234,16 +168,6 @@ async function compareWithOther(pool: RpcPool, answer: BlockAnswer): Promise<voi
   });
 }
 
-/** Answers that contradict each other: which one is wrong is not known, so every URL that gave one rests. */
-function trusting(pool: RpcPool, answers: readonly object[], check: () => void): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof ProviderContradiction) pool.distrust(error, answers);
-    throw error;
-  }
-}
-
 /** The blocks with their times, and the last slot of the range where it was skipped. */
 async function withTimes(
   pool: RpcPool,
@@ -261,40 +185,4 @@ async function withTimes(
     time: await timeOf(pool, next.parentNumber),
   };
   return [...blocks, skippedSlot(to, before)];
-}
-
-/** Blocks without a time in a row. */
-const TIMELESS_MAX = 100;
-
-/**
- * The time of a block; of one that has none, that of the nearest block before it that has one. Not of one after it, nor a mean: every read of
- * the block, in whatever window, must come to the same time, because the time is a part of the rows' key.
- */
-async function timeOf(pool: RpcPool, number: number): Promise<number> {
-  for (let at = number, steps = 0; steps < TIMELESS_MAX; steps++) {
-    const { time, parentNumber } = await pool.ask(headerQuestion(at));
-    if (time !== null) return time;
-    at = parentNumber;
-  }
-  throw new RpcFailure('absent', `the node has no time of ${TIMELESS_MAX} blocks before slot ${number}`);
-}
-
-/** The block at a slot that has one. */
-async function refAt(pool: RpcPool, number: number): Promise<BlockRef> {
-  const header = await pool.ask(headerQuestion(number));
-  return refOf({ ...header, time: header.time ?? (await timeOf(pool, header.parentNumber)) });
-}
-
-/** What stands at a slot: its block, or the one before it. */
-async function standingAt(pool: RpcPool, number: number): Promise<BlockRef> {
-  const first = await firstFrom(pool, number);
-  if (first === number) return refAt(pool, number);
-  const header = await pool.ask(headerQuestion(first));
-  const before = await pool.ask(headerQuestion(header.parentNumber));
-  trusting(pool, [header, before], () => {
-    checkFirst(number, header);
-    checkSlots([before, header]);
-  });
-  const time = before.time ?? (await timeOf(pool, before.parentNumber));
-  return refOf(skippedSlot(number, { ...before, time }));
 }

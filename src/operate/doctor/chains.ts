@@ -207,7 +207,11 @@ function quantity(value: unknown): number | null {
 const SILENT_AFTER_SECONDS = 60;
 
 export function judgeChain(
-  { chain, facts: { slug } }: Pick<ChainConfig, 'chain' | 'facts'>,
+  {
+    chain,
+    facts: { slug },
+    completeness,
+  }: Pick<ChainConfig, 'chain' | 'facts'> & Partial<Pick<ChainConfig, 'completeness'>>,
   status: ChainStatus | undefined,
   nowMs: number,
 ): Finding {
@@ -246,7 +250,8 @@ export function judgeChain(
       `${slug} is ${status.state}, ${lagSeconds === null ? 'nothing indexed yet' : `${lagSeconds} s behind`}`,
       'Look at its RPC URLs above; a backfill goes on by itself.',
     );
-  return ok('index', `${slug} is ${status.state}, ${lagSeconds} s behind`);
+  const part = completeness === 'fee-payers' ? '; only payments of named fee payers are read' : '';
+  return ok('index', `${slug} is ${status.state}, ${lagSeconds} s behind${part}`);
 }
 
 export async function checkIndex(

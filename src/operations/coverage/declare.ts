@@ -75,12 +75,22 @@ const DayShape = Type.Object(
     }),
     blocks: orNull(
       Type.Object(
-        { first: CountShape, last: CountShape, indexed: CountShape, missing: CountShape },
+        {
+          first: CountShape,
+          last: CountShape,
+          indexed: CountShape,
+          partial: {
+            ...CountShape,
+            description:
+              'Blocks of which only the transactions of named fee payers were read (Solana): other payments in them are missing.',
+          },
+          missing: CountShape,
+        },
         { title: 'CoverageBlocks' },
       ),
       {
         description:
-          'The blocks of the day, how many of them were read, and how many were not. The first and the last one are counted from the nearest row of the day by the time between blocks, so they can be some blocks off. Null where no read of its blocks is recorded, as after some imports.',
+          'The blocks of the day: how many of them were read, how many in part, and how many were not. The first and the last one are counted from the nearest row of the day by the time between blocks, so they can be some blocks off. Null where no read of its blocks is recorded, as after some imports.',
       },
     ),
     sources: Type.Array(oneOf(BLOCK_SOURCES, { title: 'BlockSource' }), {
@@ -90,7 +100,7 @@ const DayShape = Type.Object(
       {
         paired: { ...ShareShape, description: 'Of the authorizations, those that became a row.' },
         named: { ...ShareShape, description: 'Of the payments, those that a named facilitator relayed.' },
-        indexed: { ...ShareShape, description: 'Of the blocks, those that were read.' },
+        indexed: { ...ShareShape, description: 'Of the blocks, those that were read whole.' },
       },
       {
         title: 'CoverageShares',
@@ -146,7 +156,7 @@ export const getCoverage = defineOperation({
             amount_out_of_range: 0,
             unclear_transfer: 0,
           },
-          blocks: { first: 38_352_227, last: 38_395_426, indexed: 43_200, missing: 0 },
+          blocks: { first: 38_352_227, last: 38_395_426, indexed: 43_200, partial: 0, missing: 0 },
           sources: ['rpc', 'portal'],
           shares: { paired: 0.9999, named: 0.9088, indexed: 1 },
         },
@@ -192,7 +202,7 @@ function dayAnswer({ chain, day, count, proposed, blocks, sources }: CoverageDay
     shares: {
       paired: shareOf(seen - unpaired, seen),
       named: shareOf(named, named + unknown),
-      indexed: blocks === null ? null : shareOf(blocks.indexed, blocks.indexed + blocks.missing),
+      indexed: blocks === null ? null : shareOf(blocks.indexed, 1 + blocks.last - blocks.first),
     },
   };
 }

@@ -24,6 +24,7 @@ export interface CoverageDay {
     readonly first: number;
     readonly last: number;
     readonly indexed: number;
+    readonly partial: number;
     readonly missing: number;
   } | null;
   readonly sources: readonly BlockSourceName[];
@@ -33,7 +34,14 @@ export interface CoverageDay {
 const MAX_SECONDS = 20;
 
 const COUNTS = COVERAGE_DAYS.columns.flatMap(({ name, type }) => (type === 'UInt64' ? [name] : []));
-const OTHERS = ['proposed_count', 'first_block', 'last_block', 'indexed_blocks', 'missing_blocks'];
+const OTHERS = [
+  'proposed_count',
+  'first_block',
+  'last_block',
+  'indexed_blocks',
+  'partial_blocks',
+  'missing_blocks',
+];
 const { columns, from } = coverageDaysBody('');
 const listed = ['chain', ...COUNTS, ...OTHERS].map((name) => {
   const expressions: Readonly<Partial<Record<string, string>>> = columns;
@@ -65,7 +73,7 @@ export async function readCoverageDays(
 
 function decodeDay([day, sources, chain, ...figures]: readonly unknown[]): CoverageDay {
   const counts = new Map(COUNTS.map((name, at) => [name, integerField(figures[at])] as const));
-  const [proposed, first, last, indexed, missing] = figures
+  const [proposed, first, last, indexed, partial, missing] = figures
     .slice(COUNTS.length)
     .map((field) => (field === null ? null : integerField(field)));
   return {
@@ -74,7 +82,9 @@ function decodeDay([day, sources, chain, ...figures]: readonly unknown[]): Cover
     count: (name) => counts.get(name) ?? 0,
     proposed: proposed ?? null,
     blocks:
-      first == null || last == null ? null : { first, last, indexed: indexed ?? 0, missing: missing ?? 0 },
+      first == null || last == null
+        ? null
+        : { first, last, indexed: indexed ?? 0, partial: partial ?? 0, missing: missing ?? 0 },
     sources: BLOCK_SOURCES.filter((source) => Array.isArray(sources) && sources.includes(source)),
   };
 }

@@ -16,6 +16,7 @@ import {
   isTokenProgram,
   PROGRAM_OF,
   SCHEME_INSTRUCTIONS,
+  SMART_WALLET_PROGRAMS,
   TRANSFER_CHECKED,
   UNIT_LIMIT,
   UNIT_PRICE,
@@ -24,7 +25,9 @@ import {
 /**
  * The signed transaction by which x402's scheme `exact` pays on Solana: unit limit, unit price, one TransferChecked, and notes or guards of
  * wallets. Any other instruction is refused, so that what the message says is what is paid. Source: the scheme `exact` for Solana, path 1.
- * Path 2, of smart wallets, can be judged by a simulation alone and is not taken.
+ * Refused, though official facilitators can be set up to take them: smart wallets (path 2), whose transfer is in no instruction of the
+ * message, so that only a simulation shows it and the execution may pay less; and lookup tables, behind which the token and the payee would
+ * stand. Neither is made by the official client.
  */
 export interface SponsoredTransfer {
   /**
@@ -114,9 +117,10 @@ function transferIn(message: CompiledTransactionMessage): Omit<SponsoredTransfer
   if ('addressTableLookups' in message && (message.addressTableLookups?.length ?? 0) > 0)
     return fault(
       'transaction_could_not_be_decoded',
-      'The transaction names accounts by lookup tables, which this service does not read.',
+      'The transaction names accounts by lookup tables, so its message does not say what it pays. Name every account in the message itself.',
     );
   const instructions = instructionsOf(message);
+  if (instructions.some(({ program }) => SMART_WALLET_PROGRAMS.has(program))) return OF_SMART_WALLET;
   const { min, max } = SCHEME_INSTRUCTIONS;
   if (instructions.length < min || instructions.length > max)
     return fault(
@@ -150,6 +154,11 @@ function transferIn(message: CompiledTransactionMessage): Omit<SponsoredTransfer
     );
   return { ...paid, feePayer: feePayer as string as Address }; // base58 of 32 bytes, as the decoder writes it
 }
+
+const OF_SMART_WALLET: MessageFault = {
+  reason: 'invalid_exact_svm_smart_wallet_program_not_allowed',
+  detail: `The program of a smart wallet makes the transfer, so the message does not say what it pays, and this service takes no other proof. Pay from an account that signs for its own tokens. ${ADVICE}`,
+};
 
 function instructionsOf({ staticAccounts, instructions }: CompiledTransactionMessage): Instruction[] {
   const at = (index: number): string => staticAccounts[index] ?? '';

@@ -61,6 +61,15 @@ test('an unknown key is refused, not ignored', () => {
   expect(problemsOf({ chain: ['base'] }).join()).toContain('chain');
 });
 
+test('only Solana can be read by fee payers: at their pace, and without a Portal, which gives whole blocks', () => {
+  const read = (chain: object) => load({ chains: [chain], portal: { url: 'http://portal.example' } });
+  const solana = { chain: 'solana', completeness: 'fee-payers', portalDataset: 'solana-mainnet' };
+  expect(read(solana).chains[0]).toMatchObject({ portal: null, pollMs: 30_000, logWindowMax: 50_000 });
+  expect(problemsOf({ chains: [{ chain: 'base', completeness: 'fee-payers' }] })).toEqual([
+    'chains.0.completeness: fee-payers is for Solana; eip155:8453 has every-block or settlement-blocks',
+  ]);
+});
+
 test('an unknown chain lists the known ones', () => {
   expect(problemsOf({ chains: [{ chain: 'bse' }] })[0]).toMatch(/unknown chain "bse".*base \(eip155:8453\)/);
 });

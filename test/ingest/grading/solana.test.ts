@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Address, address } from '../../../core/domain/account.ts';
-import type { EvidenceMethod } from '../../../core/domain/evidence.ts';
-import { reasonsOf } from '../../../core/domain/evidence.ts';
+import type { TokenFacts } from '../../../core/domain/chains.ts';
+import { type EvidenceMethod, reasonsOf } from '../../../core/domain/evidence.ts';
+import { knownChain } from '../../../core/domain/networks.ts';
 import { readBlock } from '../../../ingest/chain/solana/read-block.ts';
 import { decodeSlots } from '../../../ingest/decode/solana/settlements.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
@@ -84,27 +85,59 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** A transaction in which Alice pays 0.001 of a token. */
+function decoded({
+  payee,
+  token,
+  ...transaction
+}: Pick<JsonTransaction, 'feePayer' | 'instructions' | 'signature'> & {
+  readonly payee: string;
+  readonly token: TokenFacts;
+}) {
+  const json = transactionJson({
+    ...transaction,
+    balances: {
+      'alice account': { owner: 'alice', token, before: 5_000n, after: 4_000n },
+      'shop account': { owner: payee, token, before: 0n, after: 1_000n },
+    },
+  });
+  const filter = { mints: new Set<string>([token.address]), isCandidate: () => true };
+  const answer = readBlock(blockJson([json]), SLOT, filter, true);
+  return decodeSlots(
+    { blocks: [{ ...answer, time: answer.time ?? 0 }] },
+    {
+      chain: CHAIN,
+      tokens: new Map([[token.address as string, token]]),
+      isCataloguedPayee: (at: Address) => catalogue.isPayee(CHAIN, at),
+    },
+  ).found;
+}
+
+/** Published of a payment of devnet, without its payer and its payee: affaan-m/ECC, pull request 2575. */
+test('a public payment of devnet is what its source says', () => {
+  const token = knownChain('solana-devnet')?.tokens.find(({ symbol }) => symbol === 'USDC') ?? USDC;
+  const signature =
+    '3dF8CbLSeytRBCHGGsmMwuriuKppx81RKDugo4DnwbaMvYmU27426S7egg9ku3PhSJANk4dr6HS72EBDRdrq2FnM';
+  const transfer = transferChecked({ from: 'alice account', to: 'shop account', token, amount: 1_000n });
+  const instructions = [unitLimit, unitPrice, transfer];
+  const found = decoded({ feePayer: NAMED, instructions, signature, payee: 'shop', token });
+  expect(found.map((row) => gradeSettlement(row, catalogue))).toMatchObject([
+    {
+      ...{ txHash: signature, relayer: NAMED, facilitator: 'x402org', method: 'facilitator_relay' },
+      ...{
+        asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+        amount: 1_000n,
+        scheme: 'exact',
+        kind: 'payment',
+      },
+    },
+  ]);
+});
+
 describe('the evidence of a payment on Solana', () => {
   test.each(Object.keys(CASES))('%s', (name) => {
     const { feePayer, payee = 'shop', instructions = EXACT, ...expected } = CASES[name] as Case;
-    const json = transactionJson({
-      feePayer,
-      instructions,
-      balances: {
-        'alice account': { owner: 'alice', before: 5_000n, after: 4_000n },
-        'shop account': { owner: payee, before: 0n, after: 1_000n },
-      },
-    });
-    const filter = { mints: new Set<string>([USDC.address]), isCandidate: () => true };
-    const answer = readBlock(blockJson([json]), SLOT, filter, true);
-    const { found } = decodeSlots(
-      { blocks: [{ ...answer, time: answer.time ?? 0 }] },
-      {
-        chain: CHAIN,
-        tokens: new Map([[USDC.address as string, USDC]]),
-        isCataloguedPayee: (at: Address) => catalogue.isPayee(CHAIN, at),
-      },
-    );
+    const found = decoded({ feePayer, instructions, payee, token: USDC });
     const rows = found.map((row) => gradeSettlement(row, catalogue));
     expect(
       rows.map(({ method, facilitator, seen }) => ({ method, facilitator, reasons: reasonsOf(seen) })),

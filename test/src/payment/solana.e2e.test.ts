@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
-import { AccountRole, type Instruction } from '@solana/kit';
+import { AccountRole, type AddressesByLookupTableAddress, type Instruction } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { test as base, describe, expect, onTestFinished } from 'vitest';
-import { MEMO_PROGRAM } from '../../../core/domain/solana-programs.ts';
+import { MEMO_PROGRAM, SMART_WALLET_PROGRAMS } from '../../../core/domain/solana-programs.ts';
 import { fundTokens } from '../../../demo/solana/mints.ts';
 import {
   type SponsoredPayment,
@@ -85,7 +85,9 @@ async function transactionOf(
   {
     edit = (instructions) => instructions,
     blockhash,
+    lookupTables,
   }: {
+    readonly lookupTables?: AddressesByLookupTableAddress;
     readonly edit?: (instructions: readonly Instruction[]) => readonly Instruction[];
     readonly blockhash?: string;
   } = {},
@@ -99,7 +101,8 @@ async function transactionOf(
     blockhash === undefined
       ? node.ledger
       : { latestBlockhash: () => ({ blockhash, lastValidBlockHeight: 1_000 }) };
-  return base64(await signTransaction(ledger, { ...unsigned, instructions }));
+  const whole = { ...unsigned, instructions, ...(lookupTables && { lookupTables }) };
+  return base64(await signTransaction(ledger, whole));
 }
 
 describe('a payment that is in order', () => {
@@ -207,6 +210,17 @@ describe('refused before settlement', () => {
       'a payer without the money',
       async (world) => transactionOf(world, { payer: await solanaWallet('broke') }),
       simulated,
+    ],
+    [
+      'a smart wallet, whose transfer the message does not show',
+      (world) =>
+        transactionOf(world, {}, { edit: ([limit, price]) => [limit, price, ofSmartWallet()] as never }), // two are there
+      'invalid_exact_svm_smart_wallet_program_not_allowed',
+    ],
+    [
+      'accounts of a lookup table',
+      (world) => transactionOf(world, {}, { lookupTables: lookupTablesOf(world) }),
+      invalid('transaction_could_not_be_decoded'),
     ],
     [
       'no signature of the payer',
@@ -424,6 +438,15 @@ test('no log line and no failure of all these tests holds a transaction or a URL
 
 function sends({ solana: { payer, payee } }: SolanaLaneWorld): Instruction {
   return getTransferSolInstruction({ source: payer, destination: payee, amount: 1n });
+}
+
+function ofSmartWallet(): Instruction {
+  const [program] = SMART_WALLET_PROGRAMS;
+  return { programAddress: program as Instruction['programAddress'], accounts: [], data: Uint8Array.of(1) }; // an address
+}
+
+function lookupTablesOf({ solana: { usdc, payer } }: SolanaLaneWorld): AddressesByLookupTableAddress {
+  return { [payer.address]: [usdc] };
 }
 
 function signedNote({ solana: { facilitator } }: SolanaLaneWorld): Instruction {

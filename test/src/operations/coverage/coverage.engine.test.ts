@@ -256,7 +256,7 @@ describe('the blocks of a day', () => {
     ).toEqual([
       {
         day: TODAY,
-        blocks: { first: firstOf(0), last: NEWEST, indexed: NEWEST - firstOf(0) + 1, missing: 0 },
+        blocks: { first: firstOf(0), last: NEWEST, indexed: NEWEST - firstOf(0) + 1, partial: 0, missing: 0 },
         sources: ['rpc'],
         shares: { paired: null, named: null, indexed: 1 },
       },
@@ -266,12 +266,37 @@ describe('the blocks of a day', () => {
           first: yesterday,
           last: yesterday + BLOCKS_A_DAY - 1,
           indexed: BLOCKS_A_DAY - 1_000,
+          partial: 0,
           missing: 1_000,
         },
         sources: ['rpc'],
         shares: { paired: 1, named: 0, indexed: 0.9768 },
       },
     ]);
+  });
+
+  test('that were read in part are no read ones, and become read ones when they are read whole', async ({
+    fileApi,
+  }) => {
+    const range = { from: firstOf(0), to: NEWEST, endHash: hash(NEWEST) };
+    const partly = { chain: BASE, contracts: 'partial', isPartial: true };
+    await createCheckpoints(partly, engine.writer, versions).saveBackfill([
+      { ...range, from: range.from + 100 },
+    ]);
+    const dayNow = async () => {
+      const { body } = await fileApi.get('/v0/coverage?days=1&chain=eip155:8453');
+      return body.days[0];
+    };
+    const all = NEWEST - firstOf(0) + 1;
+    expect(await dayNow()).toMatchObject({
+      blocks: { indexed: 0, partial: all - 100, missing: 100 },
+      shares: { indexed: 0 },
+    });
+    await checkpointsOf(BASE).saveBackfill([range]);
+    expect(await dayNow()).toMatchObject({
+      blocks: { indexed: all, partial: 0, missing: 0 },
+      shares: { indexed: 1 },
+    });
   });
 
   test('are not known where no read of them is recorded, though there are rows', async ({ fileApi }) => {
