@@ -22,6 +22,7 @@ import { importedChain, isImportedOnly } from './import/imported-chain.ts';
 import { untilAcknowledged } from './write/batch-writer.ts';
 import { CATALOGUE_SCOPE } from './write/fence.ts';
 import { createVersions, highestVersion, type Versions } from './write/versions.ts';
+import { OTHERS_WRITE, type WriteWatch, watchWrites } from './write/watch-writes.ts';
 
 /**
  * The assembly of an ingest process, the same for one process and for many:
@@ -44,7 +45,10 @@ export interface IngestDeps {
   readonly observation?: WorkObservation;
 }
 
-type Deps = IngestDeps & { readonly coordination: Coordination };
+type Deps = IngestDeps & {
+  readonly coordination: Coordination;
+  readonly writes: WriteWatch;
+};
 
 /**
  * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the
@@ -55,9 +59,11 @@ export async function runIngest(deps: IngestDeps): Promise<void> {
   // Every pause and request listens to it: many at once are no leak.
   setMaxListeners(0, signal);
   const coordination = await openCoordination(config, log);
-  const coordinated = { ...deps, coordination };
+  const { writer, writes } = watchWrites(deps.writer);
+  const alone = { ...deps, coordination, writer, writes };
+  const shared = { ...deps, coordination, writes: OTHERS_WRITE };
   try {
-    await (coordination.isShared ? runShared(coordinated) : leadCatalogue(coordinated, indexChains));
+    await (coordination.isShared ? runShared(shared) : leadCatalogue(alone, indexChains));
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

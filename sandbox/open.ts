@@ -115,7 +115,9 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     },
   });
   const inspectText = rememberedInspect({ parser, policy }, admission);
-  const estimate = createEstimate({ resolve, guests: shards, admission, watchdog });
+  // On a cluster the views look them up.
+  const brought = access.cluster === undefined ? { constants: createConstants(reader) } : {};
+  const estimate = createEstimate({ ...{ resolve, guests: shards, admission, watchdog }, ...brought });
   const translator = createTranslator({ log });
   return {
     ...introspection,
@@ -125,7 +127,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
       admission.inspect(caller, () => placeholdersIn(text, { parser, policy })),
     run: createRun({
       ...{ resolve, guest, admission, unread, memory, watchdog, killer, secondsOf, log },
-      ...(access.cluster === undefined ? { constants: createConstants(reader) } : {}),
+      ...brought,
     }),
     progress: (runId) => killer.progress(runId),
     cancel: (runId) => killer.kill(runId),

@@ -3,7 +3,7 @@ import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import { type Chain, chainOf, namespaceOf } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import { PROPOSAL_DAYS } from '../../core/domain/relayer-proposal.ts';
-import { NO_CHANNEL } from '../../core/domain/settlement.ts';
+import { NO_CHANNEL, NO_CONTRACT } from '../../core/domain/settlement.ts';
 import { readBuiltInRelayers } from '../../ingest/grading/built-in.ts';
 
 /**
@@ -193,7 +193,15 @@ function createPayments(draw: Draw, { now }: WorldOptions): Payments {
       const [blockNumber, amount] = [rows.length + 1, BigInt(draw.between(1_000, 5_000_000))];
       rows.push({
         ...{ chain, blockNumber, logIndex: 1, relayer, payer, payee, asset: USDC, assetSymbol: 'USDC' },
-        ...{ amount, amountUsdMicros: amount, usdKnown: true, feeAmount: 0n, channel: NO_CHANNEL, memo: '' },
+        ...{
+          amount,
+          amountUsdMicros: amount,
+          usdKnown: true,
+          feeAmount: 0n,
+          channel: NO_CHANNEL,
+          contract: NO_CONTRACT,
+          memo: '',
+        },
         blockTime: now - draw.between(1, (PROPOSAL_DAYS - 1) * DAY_SECONDS),
         txHash: hashOf(blockNumber),
         facilitator: '',

@@ -158,8 +158,6 @@ export interface GuestQuery extends GuestStatement {
   readonly written?: WrittenAs;
   /** The public tables as a snapshot has them; not on a cluster. */
   readonly asOf?: Snapshot;
-  /** Of a statement over `settlements` alone: what its view would have to look up. Not on a cluster. */
-  readonly constants?: TableConstants;
 }
 
 /** What is known of the stored settlements, so that a statement over them need not look it up; at most a second old. */
@@ -226,6 +224,8 @@ export interface GuestStatement {
   /** Tables that are sent with the statement, for it alone. */
   readonly attached?: readonly AttachedTable[];
   readonly maxSeconds: number;
+  /** Of a statement over `settlements` alone: what its view would have to look up. Not on a cluster, nor with `withoutRows`. */
+  readonly constants?: TableConstants;
   /** The id by which `QueryKiller` finds a watched statement. */
   readonly queryId?: string;
   /** Whether the public tables appear empty to it: for questions that depend on types alone. */

@@ -29,7 +29,7 @@ const LOOK_MAX_SECONDS = 30;
 /** One word of a `log_comment`. */
 const SCOPE = /^\S+$/;
 /** `INSERT INTO table` and its column list, if any. */
-const INSERT_HEAD = /^\s*INSERT INTO\s+[a-z_][a-z0-9_]*\s*(\([^()]*\))?\s*/;
+const INSERT_HEAD = /^\s*INSERT INTO\s+([a-z_][a-z0-9_]*)\s*(?:\([^()]*\))?\s*/;
 
 /** The condition that throws when a guard is overtaken. It needs a row to throw; a statement without rows writes nothing anyway. */
 function standing(guards: readonly Guard[]): Sql {
@@ -39,6 +39,12 @@ function standing(guards: readonly Guard[]): Sql {
         sql`NOT throwIf((SELECT max(token) FROM fences WHERE scope = ${text(scope)}) > ${uint64(token)})`,
     )
     .reduce((all, next) => sql`${all} AND ${next}`);
+}
+
+/** The table that a statement inserts into; undefined for other statements. */
+export function insertedTable({ parts }: Sql): string | undefined {
+  const [first] = joined(parts);
+  return typeof first === 'string' ? INSERT_HEAD.exec(first)?.[1] : undefined;
 }
 
 /** Adds the guards to an `INSERT INTO … SELECT …`. Throws TypeError for other statements: they must not run without their guards. */

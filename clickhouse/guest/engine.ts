@@ -16,13 +16,14 @@ export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
     explain(
-      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), attached = [], ...shown },
+      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), attached = [], constants, ...shown },
       caller,
     ) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
+        ...(constants === undefined ? {} : currentSettings(access.database, constants)),
         ...(shown.withoutRows ? { additional_table_filters: NO_ROWS } : {}),
         ...(shown.showScalars ? { enable_scalar_subquery_optimization: 0 } : {}),
       };

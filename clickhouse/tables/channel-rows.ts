@@ -2,10 +2,8 @@ import { expressions } from '../engine/account.ts';
 import { LISTED_NAMES, SETTLEMENTS } from './settlements.ts';
 import { definitionsOf, type Table } from './table.ts';
 
-const LISTED: ReadonlySet<string> = new Set(LISTED_NAMES);
-const COLUMNS = Object.entries(definitionsOf(SETTLEMENTS.columns)).filter(
-  ([name]) => LISTED.has(name) || name === 'ver' || name === 'del',
-);
+const NAMES: ReadonlySet<string> = new Set([...LISTED_NAMES, 'contract', 'ver', 'del']);
+const COLUMNS = Object.entries(definitionsOf(SETTLEMENTS.columns)).filter(([name]) => NAMES.has(name));
 
 /**
  * The rows of payment channels and escrowed payments, by channel: what a channel holds is the sum of its rows. A view fills it from

@@ -117,6 +117,13 @@ export const bytes: ColumnType<Hash> = {
   read: hash.read,
 };
 
+/** An account of an EVM chain, or none: `0x`. */
+export const accountOrNone: ColumnType<Address> = {
+  ...bytes,
+  write: (out, value) => out.hexString(value),
+  read: addressField,
+};
+
 export const uint8: ColumnType<number> = {
   type: 'UInt8',
   write: (out, value) => out.u8(value),

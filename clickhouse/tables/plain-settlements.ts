@@ -14,6 +14,7 @@ const AS_COPIED: Readonly<Record<string, Definitions>> = {
   // NULL as analysts see it: made of two columns at each read, a sum takes a tenth longer.
   amount_usd: { amount_usd: 'Nullable(Decimal(18, 6))' },
   usd_known: {},
+  contract: {},
   method: { method_code: 'UInt8', evidence_tier: NAMES, is_self_payment: 'Bool' },
   // A copy has only rows that live.
   ver: {},
@@ -110,7 +111,7 @@ function copiedDefinitions(): Definitions {
 }
 
 /** Taken from the row in another way, or not at all. */
-const NOT_COPIED = ['method', 'usd_known', 'ver', 'del'];
+const NOT_COPIED = ['method', 'usd_known', 'contract', 'ver', 'del'];
 
 /**
  * The columns of plain_settlements, each with what it is made of from a row of `settlements`: the worker copies rows by it, and the public view

@@ -14,6 +14,7 @@ import {
 } from '../engine/row-reader.ts';
 import {
   account,
+  accountOrNone,
   bytes,
   chain,
   enumeration,
@@ -81,6 +82,8 @@ export const SETTLEMENTS = {
     scheme: stored(nameOf<PaymentScheme>(), "DEFAULT 'unknown'"),
     /** Id of the channel or escrowed payment that it belongs to, or none. */
     channel: stored(bytes, ZSTD),
+    /** The channel contract whose event it is, or none. Not in the lists: lists and pages of wallets do not show it. */
+    contract: stored(accountOrNone, ZSTD),
     /** The part of the amount that went to a fee receiver, in atomic units; 0 where the scheme has none. */
     fee_amount: stored(uint256, ZSTD),
     /** Solana: the note that its transaction carries, or ''. Not in the lists: it is random as a rule, and kept for each party there. */
@@ -146,6 +149,7 @@ export function writeSettlement(out: RowBinary, row: Settlement): void {
     .string(row.kind)
     .string(row.scheme)
     .hexString(row.channel)
+    .hexString(row.contract)
     .u256(row.feeAmount)
     .string(row.memo);
 }
@@ -177,6 +181,7 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
     kind: found.kind,
     scheme: found.scheme,
     channel: found.channel,
+    contract: found.contract,
     feeAmount: found.feeAmount,
     memo: found.memo,
   };

@@ -113,19 +113,13 @@ function ChannelFacts({ answer }: { readonly answer: ChannelAnswer }) {
       <Stat name="Scheme">
         {channel.scheme}
         <span class="stat-note">
-          {contract === null ? (
-            'held by a contract of the operator'
-          ) : (
-            <>
-              contract{' '}
-              <ExplorerLink chain={chain} page="address" id={contract} block={block}>
-                <span class="mono" title={contract}>
-                  {shortAddress(contract)}
-                </span>
-              </ExplorerLink>{' '}
-              <CopyButton text={contract} what="address of the contract" />
-            </>
-          )}
+          contract{' '}
+          <ExplorerLink chain={chain} page="address" id={contract} block={block}>
+            <span class="mono" title={contract}>
+              {shortAddress(contract)}
+            </span>
+          </ExplorerLink>{' '}
+          <CopyButton text={contract} what="address of the contract" />
         </span>
       </Stat>
       <Stat name="Chain and token">

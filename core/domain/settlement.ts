@@ -1,4 +1,4 @@
-import { address, type Hash } from './account.ts';
+import { type Address, address, type Hash } from './account.ts';
 import type { Chain } from './chains.ts';
 
 /**
@@ -27,6 +27,8 @@ export const BATCH_SETTLEMENT = address('0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10
 
 /** Of a row that belongs to no channel. */
 export const NO_CHANNEL: Hash = '0x';
+/** Of a row that is no event of a channel contract. */
+export const NO_CONTRACT = '0x' as Address; // no account at all
 
 /** The position of an event in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { AGENT_CARDS, FEEDBACK_FILES } from '../../clickhouse/tables/agents.ts';
+import { AGENT_CHANGES, AGENT_EVENTS, ATTESTATIONS } from '../../clickhouse/tables/registries.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
@@ -7,6 +9,7 @@ import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { observedFetcher, UNOBSERVED, type WorkObservation } from '../follow/observe-work.ts';
 import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
+import { OTHERS_WRITE, type WriteWatch } from '../write/watch-writes.ts';
 import { fetchCards } from './cards/queue.ts';
 import { fetchFeedback } from './feedback/queue.ts';
 import {
@@ -63,17 +66,25 @@ export interface DeriveDeps {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly limits?: Partial<DeriveLimits>;
+  /** Default: other processes write too, and changes are looked for every `pollMs`. */
+  readonly writes?: WriteWatch;
 }
+
+/** The tables whose rows make an agent due: itself, and those from which views fill it. */
+const CHANGING = [AGENT_CHANGES, AGENT_EVENTS, ATTESTATIONS, AGENT_CARDS, FEEDBACK_FILES].map(
+  ({ name }) => name,
+);
 
 /** Until the signal aborts. */
 export async function deriveAgents(deps: DeriveDeps): Promise<void> {
   const limits = { ...DERIVE_LIMITS, ...deps.limits };
-  const { log, signal } = deps;
+  const { log, signal, writes = OTHERS_WRITE } = deps;
   const look = createLook(deps, limits);
   let proofsAtMs = Number.NEGATIVE_INFINITY;
   try {
     while (!signal.aborted) {
       const beganMs = performance.now();
+      const seen = writes.count(CHANGING);
       if (beganMs - proofsAtMs >= limits.proofsEveryMs) {
         await recheckProofs(deps);
         proofsAtMs = beganMs;
@@ -82,9 +93,9 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
       const tookMs = performance.now() - beganMs;
       if (derived > 0) log.debug({ agents: derived, tookMs: Math.round(tookMs) }, 'agents derived');
       // A backlog is processed without pauses: only readers compete for the engine, and they have the other core.
-      const restMs =
-        derived === limits.agentsPerBatch ? 0 : Math.max(limits.pollMs, tookMs * limits.restFactor);
-      await delay(restMs, undefined, { signal });
+      if (derived === limits.agentsPerBatch) continue;
+      await delay(Math.max(limits.pollMs, tookMs * limits.restFactor), undefined, { signal });
+      await writes.after(seen, CHANGING, { maxMs: limits.fullEveryMs, signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -178,6 +189,7 @@ export async function runIdentities(deps: {
   readonly clock?: Clock;
   /** Counts fetches; default: none are counted. */
   readonly observation?: WorkObservation;
+  readonly writes?: WriteWatch;
 }): Promise<void> {
   const { config, log, clock = systemClock, observation = UNOBSERVED } = deps;
   const work = [deriveAgents(deps)];

@@ -3,6 +3,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
+import { OTHERS_WRITE, type WriteWatch } from '../write/watch-writes.ts';
 
 /** Pace of a queue of files. */
 export interface QueueLimits {
@@ -48,10 +49,23 @@ export interface FetchedBatch {
   readonly lookedMs: number;
 }
 
-/** Processes batches until the signal aborts. */
+interface QueueRun {
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits: QueueLimits;
+  /** Default: other processes write too. */
+  readonly writes?: WriteWatch;
+  /** What makes a file due, apart from the time. */
+  readonly tables: readonly string[];
+}
+
+/**
+ * Processes batches until the signal aborts. Where this process alone writes, it looks for new files after a write and at each full scan,
+ * else every `pollMs`.
+ */
 export async function runQueue(
   what: string,
-  { log, signal, limits }: { readonly log: Log; readonly signal: AbortSignal; readonly limits: QueueLimits },
+  { log, signal, limits, writes = OTHERS_WRITE, tables }: QueueRun,
   fetchBatch: (look: Look) => Promise<FetchedBatch>,
 ): Promise<void> {
   const backlog = reportBacklog(what, log);
@@ -59,6 +73,7 @@ export async function runQueue(
   try {
     while (!signal.aborted) {
       const look: Look = performance.now() >= fullAtMs ? 'all' : 'recent';
+      const seen = writes.count(tables);
       const { fetched, total, lookedMs } = await fetchBatch(look);
       const isMore = fetched > 0 && fetched < total;
       if (look === 'all') {
@@ -68,6 +83,7 @@ export async function runQueue(
       }
       const restMs = look === 'all' ? limits.pollMs : Math.max(limits.pollMs, lookedMs * limits.restFactor);
       await delay(isMore ? 0 : restMs, undefined, { signal });
+      if (!isMore) await writes.after(seen, tables, { maxMs: fullAtMs - performance.now(), signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -1,7 +1,7 @@
 import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
-import { NO_CHANNEL, type PaymentScheme } from '../../core/domain/settlement.ts';
+import { NO_CHANNEL, NO_CONTRACT, type PaymentScheme } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import type { Marker, UngradedSettlement } from '../grading/grade.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
@@ -206,6 +206,7 @@ function decodeTransfer(
     kind: 'payment',
     scheme: schemeOf(code, received),
     channel: NO_CHANNEL,
+    contract: NO_CONTRACT,
     feeAmount: 0n,
     memo: '',
     marker,
@@ -246,6 +247,7 @@ function decodeMove(move: ChannelMove, open: OpenTransaction, reading: Reading):
     kind: move.kind,
     scheme: contract.scheme,
     channel: move.channel ?? NO_CHANNEL,
+    contract: contract.address,
     feeAmount: move.fee,
     memo: '',
     marker: markerOfMove(move),

@@ -1,4 +1,4 @@
-import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Guest, type Row, type TableConstants } from '../../clickhouse/engine/engine.ts';
 import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
 import type { Admission } from './admission.ts';
@@ -11,6 +11,7 @@ import {
   type PlanningDeps,
   type Resolve,
 } from './planning.ts';
+import { type Constants, needsConstants } from './table-constants.ts';
 import { CallerLeft, StoppedLate } from './watchdog.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface EstimateDeps extends PlanningDeps {
   readonly guests: readonly Pick<Guest, 'explain'>[];
   readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly resolve: Resolve;
+  /** Absent on a cluster. */
+  readonly constants?: Constants;
 }
 
 export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
@@ -31,8 +34,11 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
     return deps.admission.admit(wanted, signal, async (place, { memoryBytes }) => {
       const planning = openPlanning(deps, query, signal);
       try {
+        // Read meanwhile; never rejects.
+        const constants = needsConstants(query) ? deps.constants?.() : undefined;
         await deps.resolve(query, planning);
-        return await estimateIn(deps, query, { planning, shareBytes: memoryBytes });
+        const given = { planning, shareBytes: memoryBytes, constants: (await constants) ?? null };
+        return await estimateIn(deps, query, given);
       } catch (error) {
         return unknownUnless(error, query, signal);
       } finally {
@@ -45,11 +51,22 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
 async function estimateIn(
   { guests }: Pick<EstimateDeps, 'guests'>,
   query: PlannedQuery,
-  { planning, shareBytes }: { readonly planning: Planning; readonly shareBytes: number },
+  {
+    planning,
+    shareBytes,
+    constants,
+  }: {
+    readonly planning: Planning;
+    readonly shareBytes: number;
+    readonly constants: TableConstants | null;
+  },
 ): Promise<Estimate> {
+  const known = constants === null ? {} : { constants };
   const ask = async (name: string, prefix: string): Promise<readonly Row[]> => {
     const question = (text: string): string => `${prefix} ${text}`;
-    return (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+    return (
+      await Promise.all(guests.map((guest) => planning.ask({ guest, name, question, ...known })))
+    ).flat();
   };
   const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
   const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1, actions = 1');
@@ -60,7 +77,10 @@ async function estimateIn(
   const attached = Math.max(1, ...(query.accepted.own ?? []).map((table) => table.rows));
   const rowsOf = (table: string): number => (table === ATTACHED ? attached : average(table));
   const { heldBytes, ...joined } = plannedWork(parsed.flatMap(nodesOf), { rowsOf, bytesOf });
-  const read = estimateOf(counts, readings, query.accepted.tables);
+  // The condition on the rows that no copy has is of the constants; that on the copies is the caller's alone.
+  const isCopied = constants !== null && constants.copies.length > 0;
+  const judged = isCopied ? readings.filter(({ table }) => table !== 'settlements') : readings;
+  const read = estimateOf(counts, { readings, judged }, query.accepted.tables);
   return { ...read, ...joined, heldShares: heldBytes / shareBytes };
 }
 
@@ -151,13 +171,13 @@ const PUBLIC_NAMES: Readonly<Record<string, readonly PublicTableName[]>> = {
 
 function estimateOf(
   rows: ReadonlyMap<string, number>,
-  readings: readonly Reading[],
+  { readings, judged }: { readonly readings: readonly Reading[]; readonly judged: readonly Reading[] },
   named: readonly string[],
 ): Pick<Estimate, 'rows' | 'bytes' | 'withoutKey' | 'withoutTime'> {
   // Other tables are read inside a view, where the caller cannot add a condition.
   const open = (isNarrow: (reading: Reading) => boolean): string[] =>
     named.filter((name) => {
-      const its = readings.filter(({ table }) => PUBLIC_NAMES[table]?.some((known) => known === name));
+      const its = judged.filter(({ table }) => PUBLIC_NAMES[table]?.some((known) => known === name));
       return its.length > 0 && !its.some(isNarrow);
     });
   return {

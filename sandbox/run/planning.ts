@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Guest, type Row, type TableConstants } from '../../clickhouse/engine/engine.ts';
 import type { Place } from '../../core/process/places.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { parametersAsSent } from '../judge/literals/parameters.ts';
@@ -35,6 +35,8 @@ export interface PlanQuestion {
   readonly withoutRows?: boolean;
   /** Whether the plan shows scalar subqueries. */
   readonly showScalars?: boolean;
+  /** Of a query that needs them (table-constants.ts). */
+  readonly constants?: TableConstants;
 }
 
 export interface PlanningDeps {
@@ -66,7 +68,7 @@ export function openPlanning(
   };
   return {
     run,
-    ask({ guest, name, question, withoutRows = false, showScalars = false }) {
+    ask({ guest, name, question, withoutRows = false, showScalars = false, constants }) {
       const statement = {
         name,
         text: question(accepted.text),
@@ -74,6 +76,7 @@ export function openPlanning(
         maxSeconds: ESTIMATE_MAX_SECONDS + ESTIMATE_IDLE_MAX_SECONDS,
         withoutRows,
         showScalars,
+        ...(constants === undefined ? {} : { constants }),
       };
       return run(async (queryId, until) => {
         const attached = await attachedTables(accepted.own, { withoutRows });

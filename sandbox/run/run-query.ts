@@ -34,7 +34,7 @@ import { exportText, type TooWide, tooWideOf } from './export-text.ts';
 import type { SpareMemory } from './memory.ts';
 import { type FileResult, withMore } from './more-rows.ts';
 import { describedColumns, openPlanning, type Resolve } from './planning.ts';
-import type { Constants } from './table-constants.ts';
+import { type Constants, needsConstants } from './table-constants.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */
@@ -83,11 +83,6 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
       },
     );
   };
-}
-
-/** The database that has `settlements` with constants has no other table. */
-function needsConstants({ accepted: { tables }, asOf }: SandboxQuery): boolean {
-  return asOf === undefined && tables.length === 1 && tables[0] === 'settlements';
 }
 
 interface GivenToRun {

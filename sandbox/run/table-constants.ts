@@ -1,5 +1,11 @@
 import type { EngineError, Reader, TableConstants } from '../../clickhouse/engine/engine.ts';
 import { CONSTANTS_QUERY, readConstants } from '../../clickhouse/guest/views/current.ts';
+import type { SandboxQuery } from '../sandbox.ts';
+
+/** The database that has `settlements` with constants has no other table. */
+export function needsConstants({ accepted: { tables }, asOf }: Pick<SandboxQuery, 'accepted' | 'asOf'>) {
+  return asOf === undefined && tables.length === 1 && tables[0] === 'settlements';
+}
 
 /** What queries over `settlements` bring along, read at most once a second and by one query at a time. */
 export type Constants = () => Promise<TableConstants | null>;

@@ -158,8 +158,8 @@ function refuse(
   reply.raw.end(body);
 }
 
-/** How often the loop's clock ticks: far more often than it may be late, and rarely enough to cost nothing. */
-const LOOP_TICK_MS = 20;
+/** How often the loop’s clock ticks: more often than it may be late, and rarely enough for a process that no caller asks. */
+const LOOP_TICK_MS = 100;
 /** A turn of the loop takes milliseconds. A request that the loop reaches later than this has waited that long unread. */
 const LOOP_LATE_MAX_MS = 500;
 /** One long turn is a pause of the machine, a large answer, the start of the process. Turn after turn for so long is overload. */

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
-import { NO_CHANNEL } from '../../core/domain/settlement.ts';
+import { NO_CHANNEL, NO_CONTRACT } from '../../core/domain/settlement.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
 import { gradeSettlement, type UngradedSettlement } from '../../ingest/grading/grade.ts';
 import {
@@ -65,6 +65,7 @@ export function found(fields: Partial<UngradedSettlement> = {}): UngradedSettlem
     kind: 'payment',
     scheme: 'exact',
     channel: NO_CHANNEL,
+    contract: NO_CONTRACT,
     feeAmount: 0n,
     memo: '',
     marker: 'authorization',

@@ -5,7 +5,7 @@ import { insertRows } from '../../clickhouse/tables/table.ts';
 import { type Address, address, type Hash } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
-import { NO_CHANNEL } from '../../core/domain/settlement.ts';
+import { BATCH_SETTLEMENT, NO_CHANNEL, NO_CONTRACT } from '../../core/domain/settlement.ts';
 import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */
@@ -49,6 +49,7 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     kind: fields.method === 'channel_move' ? 'deposit' : 'payment',
     scheme: 'exact',
     channel: NO_CHANNEL,
+    contract: fields.channel === undefined ? NO_CONTRACT : BATCH_SETTLEMENT,
     feeAmount: 0n,
     memo: '',
     ...fields,

@@ -11,6 +11,7 @@ export function channelEventsBody(database: string, facts: PublicFacts): ViewBod
     columns: {
       channel: CHANNEL_TEXT,
       tx_hash: transactionText('tx_hash'),
+      contract: accountText('contract'),
       payer: accountText('payer'),
       payee: accountText('payee'),
       asset: accountText('asset'),
@@ -46,7 +47,7 @@ export function channelsBody(published: string): ViewBody<'channels'> {
       balance_usd: valued(`if(${isBalanced}, if(${isEmptied}, t.usd.1, t.usd.1 - t.usd.4), NULL)`),
     },
     from: `(
-  SELECT channel, chain, scheme, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
+  SELECT channel, chain, scheme, any(contract) AS contract, payer, payee, asset, any(asset_symbol) AS symbol, any(asset_decimals) AS decimals,
     tuple(${channelSums('amount')}) AS units, tuple(${channelSums('ifNull(amount_usd, 0)')}) AS usd, count(amount_usd) > 0 AS is_valued,
     countIf(kind = 'payment') AS payment_count, min(block_time) AS opened_at, max(block_time) AS last_event_at
   FROM ${published}.channel_events

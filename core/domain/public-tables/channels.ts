@@ -30,6 +30,10 @@ import {
 const id = column('channel', TEXT, 'Id of the channel or escrowed payment: 0x and hex.');
 const payer = addressColumn('payer', 'Address whose money it holds.');
 const payee = addressColumn('payee', 'Address that it pays.');
+const contract = addressColumn(
+  'contract',
+  'Contract whose event it is: x402BatchSettlement, or an AuthCaptureEscrow, which keeps the money in a token store of the operator.',
+);
 const units = (what: string): string => `${what}, in atomic units of the token.`;
 
 export const CHANNEL_EVENTS = {
@@ -44,6 +48,7 @@ export const CHANNEL_EVENTS = {
     logIndex,
     scheme,
     kind,
+    contract,
     payer,
     payee,
     asset,
@@ -65,6 +70,7 @@ export const CHANNELS = {
     id,
     chain,
     column('scheme', NAME, 'batch-settlement or auth-capture.', PAYMENT_SCHEMES),
+    contract,
     payer,
     payee,
     asset,

@@ -1,5 +1,6 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { AGENTS } from '../../../clickhouse/tables/agents.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { AgentService } from '../../../core/domain/agent.ts';
@@ -10,6 +11,7 @@ import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
 import { CARD_TIMES, type RetryTimes } from '../../fetch/retry-times.ts';
 import { untilAcknowledged } from '../../write/batch-writer.ts';
 import type { Versions } from '../../write/versions.ts';
+import type { WriteWatch } from '../../write/watch-writes.ts';
 import {
   collectRows,
   type FetchedBatch,
@@ -42,13 +44,15 @@ export interface CardQueueDeps {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly limits?: Partial<CardQueueLimits>;
+  /** Default: other processes write too. */
+  readonly writes?: WriteWatch;
 }
 
 /** Until the signal aborts. */
 export async function fetchCards(deps: CardQueueDeps): Promise<void> {
   const limits = { ...CARD_QUEUE_LIMITS, ...deps.limits };
   let isRemapped = false;
-  await runQueue('agent cards', { ...deps, limits }, async (look) => {
+  await runQueue('agent cards', { ...deps, limits, tables: [AGENTS.name] }, async (look) => {
     if (!isRemapped) await remapCards(deps);
     isRemapped = true;
     return fetchDueCards(deps, look);

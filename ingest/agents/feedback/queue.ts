@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { COMMENT_RULE } from '../../../clickhouse/tables/agents.ts';
+import { COMMENT_RULE, FEEDBACK_FILES } from '../../../clickhouse/tables/agents.ts';
+import { ATTESTATIONS } from '../../../clickhouse/tables/registries.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { ZERO_HASH } from '../../../core/domain/account.ts';
@@ -10,6 +11,7 @@ import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts'
 import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
 import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../../fetch/retry-times.ts';
 import { untilAcknowledged } from '../../write/batch-writer.ts';
+import type { WriteWatch } from '../../write/watch-writes.ts';
 import {
   collectRows,
   type FetchedBatch,
@@ -58,12 +60,15 @@ export interface FeedbackQueueDeps {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly limits?: Partial<QueueLimits>;
+  /** Default: other processes write too. */
+  readonly writes?: WriteWatch;
 }
 
 /** Until the signal aborts. */
 export async function fetchFeedback(deps: FeedbackQueueDeps): Promise<void> {
   const limits = { ...QUEUE_LIMITS, ...deps.limits };
-  await runQueue('feedback files', { ...deps, limits }, (look) => fetchDueFeedback(deps, look));
+  const run = { ...deps, limits, tables: [ATTESTATIONS.name, FEEDBACK_FILES.name] };
+  await runQueue('feedback files', run, (look) => fetchDueFeedback(deps, look));
 }
 
 /** One batch: selects, fetches, writes. */

@@ -2,7 +2,7 @@ import type { DeadLetter, DeadLetterReason } from '../../../clickhouse/tables/in
 import { type Address, isAddress, readAddress } from '../../../core/domain/account.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../../core/domain/amount.ts';
 import type { Chain, TokenFacts } from '../../../core/domain/chains.ts';
-import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
+import { NO_CHANNEL, NO_CONTRACT } from '../../../core/domain/settlement.ts';
 import { TOKEN_2022_PROGRAM } from '../../../core/domain/solana-programs.ts';
 import type { SolanaBatch, SolanaBlock, SolanaTransaction, TokenMove } from '../../chain/solana/block.ts';
 import { mintOf } from '../../chain/solana/check-balances.ts';
@@ -123,6 +123,7 @@ function decodeTransfer({ move, token }: ListedTransfer, where: Where, reading: 
     kind: 'payment',
     scheme: isSponsored && form !== 'other' ? 'exact' : 'unknown',
     channel: NO_CHANNEL,
+    contract: NO_CONTRACT,
     feeAmount: 0n,
     memo: where.memo,
     marker: isSponsored ? SPONSORED[form] : 'none',

@@ -38,8 +38,10 @@ export interface FollowCatalogueDeps {
   readonly lookEveryMs?: number;
 }
 
-/** How soon a changed file is noticed; a look is two stat calls and a query of one number. */
+/** How soon a changed file is noticed; a look is two stat calls. */
 const LOOK_EVERY_MS = 1_000;
+/** The engine is asked once in so many looks: what it says changes only where another process publishes as well. */
+const LOOKS_PER_QUESTION = 5;
 
 /**
  * Publishes the catalogue of the files, so that nothing is graded by an unrecorded one, and returns the object that follows changes.
@@ -75,10 +77,11 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   };
   /** The next catalogue of the files, or the same one when another process has changed the published one. */
   const nextCatalogue = async (seen: number): Promise<Catalogue> => {
-    for (;;) {
+    for (let look = 1; ; look++) {
       await delay(lookEveryMs, undefined, { signal });
       const wanted = readSources();
       if (wanted !== null && !isSame(wanted, holder.current())) return wanted;
+      if (look % LOOKS_PER_QUESTION > 0) continue;
       if ((await acknowledged(() => highestPass(writer))) > seen) return holder.current();
     }
   };

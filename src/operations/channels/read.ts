@@ -13,6 +13,7 @@ import {
   decodeSettlement,
   LISTED_COLUMNS,
   type ListedSettlement,
+  SETTLEMENTS,
 } from '../../../clickhouse/tables/settlements.ts';
 import type { Address, Hash } from '../../../core/domain/account.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
@@ -37,6 +38,7 @@ export interface Channel {
   readonly channel: Hash;
   readonly chain: Chain;
   readonly scheme: PaymentScheme;
+  readonly contract: Address;
   readonly payer: Address;
   readonly payee: Address;
   readonly asset: Address;
@@ -131,7 +133,7 @@ function channelsSql(conditions: readonly Sql[]): Sql {
   return sql`SELECT concat('0x', lower(hex(channel))) AS id, chain, scheme, ${accountText('any(payer)')}, ${accountText('any(payee)')},
       ${accountText('any(asset)')}, any(asset_symbol), ${sums('amount')},
       ${sums(DOLLARS)}, max(usd_known), countIf(kind = 'payment'), count(),
-      toUnixTimestamp(min(block_time)) AS opened, toUnixTimestamp(max(block_time))
+      toUnixTimestamp(min(block_time)) AS opened, toUnixTimestamp(max(block_time)), ${trustedText(SETTLEMENTS.columns.contract.select('any(contract)'))}
     FROM ${rowsWhere(conditions)} GROUP BY channel, chain, scheme`;
 }
 
@@ -210,6 +212,7 @@ function decodeChannel(row: readonly unknown[]): Channel {
     channel: hashField(row[0]),
     chain: textField(row[1]) as Chain, // likewise
     scheme,
+    contract: addressField(row[14]),
     payer: addressField(row[3]),
     payee: addressField(row[4]),
     asset: addressField(row[5]),

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { type TokenKey, tokenKey } from '../../../core/domain/chains.ts';
-import { BATCH_SETTLEMENT, PAYMENT_SCHEMES } from '../../../core/domain/settlement.ts';
+import { PAYMENT_SCHEMES } from '../../../core/domain/settlement.ts';
 import type { Directory } from '../names.ts';
 import {
   AddressShape,
@@ -36,10 +36,11 @@ export const ChannelShape = Type.Object(
     channel: ChannelIdShape,
     chain: ChainShape,
     scheme: oneOf(PAYMENT_SCHEMES, { title: 'PaymentScheme' }),
-    contract: orNull(AddressShape, {
+    contract: {
+      ...AddressShape,
       description:
-        'The contract that holds its money. Null for `auth-capture`: every operator has a contract of its own.',
-    }),
+        'The contract whose events it is made of. That of `batch-settlement` holds the money; an escrow of `auth-capture` keeps it in a token store of the operator.',
+    },
     payer: AddressShape,
     payer_name: orNull(Type.String()),
     payer_name_source: NameSourceShape,
@@ -83,7 +84,7 @@ export function channelAnswer(
     channel: row.channel,
     chain: row.chain,
     scheme: row.scheme,
-    contract: row.scheme === 'batch-settlement' ? BATCH_SETTLEMENT : null,
+    contract: row.contract,
     payer: row.payer,
     payer_name: payer?.name ?? null,
     payer_name_source: payer?.source ?? null,

@@ -8,7 +8,12 @@ import { address } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
-import { NO_CHANNEL, PAYMENT_SCHEMES, SETTLEMENT_KINDS } from '../../../core/domain/settlement.ts';
+import {
+  NO_CHANNEL,
+  NO_CONTRACT,
+  PAYMENT_SCHEMES,
+  SETTLEMENT_KINDS,
+} from '../../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { publishCatalogue } from '../../../ingest/grading/published.ts';
 import { blockRef, wallet, word } from '../../kit/chain-logs.ts';
@@ -49,6 +54,7 @@ const settlement: fc.Arbitrary<Omit<Settlement, 'logIndex'>> = fc.record({
   kind: fc.constantFrom(...SETTLEMENT_KINDS),
   scheme: fc.constantFrom(...PAYMENT_SCHEMES),
   channel: fc.oneof(fc.constant(NO_CHANNEL), hash),
+  contract: fc.oneof(fc.constant(NO_CONTRACT), account),
   feeAmount: fc.bigInt(0n, 2n ** 256n - 1n),
   memo: fc.string({ unit: 'grapheme' }),
   usdKnown: fc.boolean(),
@@ -56,7 +62,7 @@ const settlement: fc.Arbitrary<Omit<Settlement, 'logIndex'>> = fc.record({
 
 const READ_BACK = sql`SELECT chain, block_number, toUnixTimestamp(block_time), concat('0x', lower(hex(tx_hash))), log_index, concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))),
     concat('0x', lower(hex(asset))), asset_symbol, toString(amount), toString(amount_usd), concat('0x', lower(hex(relayer))),
-    facilitator, toString(method), seen, builder_facilitator, builder_apps, kind, scheme, concat('0x', lower(hex(channel))), toString(fee_amount), memo, usd_known, toString(ver), del
+    facilitator, toString(method), seen, builder_facilitator, builder_apps, kind, scheme, concat('0x', lower(hex(channel))), concat('0x', lower(hex(contract))), toString(fee_amount), memo, usd_known, toString(ver), del
   FROM settlements ORDER BY log_index`;
 
 /** The row as the engine should tell it. */
@@ -81,6 +87,7 @@ const told = (row: Settlement, ver: bigint, del: number) => [
   row.kind,
   row.scheme,
   row.channel,
+  row.contract,
   String(row.feeAmount),
   row.memo,
   row.usdKnown ? 1 : 0,

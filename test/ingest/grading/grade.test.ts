@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
-import { NO_CHANNEL } from '../../../core/domain/settlement.ts';
+import { NO_CHANNEL, NO_CONTRACT } from '../../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { gradeSettlement, methodOf, type UngradedSettlement } from '../../../ingest/grading/grade.ts';
 import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';
@@ -44,6 +44,7 @@ const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
   kind: 'payment',
   scheme: 'exact',
   channel: NO_CHANNEL,
+  contract: NO_CONTRACT,
   feeAmount: 0n,
   memo: '',
   marker: 'authorization',

@@ -1,8 +1,11 @@
 import { afterAll, describe, expect } from 'vitest';
+import { createMonthCopies } from '../../../ingest/rollup/plain-months.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
 import { ESTIMATE_IDLE_MAX_SECONDS, ESTIMATE_MAX_SECONDS } from '../../../sandbox/limits.ts';
 import type { OpenSandbox } from '../../../sandbox/open.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import { QueryFailed } from '../../../sandbox/sandbox.ts';
+import { testLog } from '../../kit/engine.ts';
 import { test } from '../../kit/fixtures.ts';
 import { sandboxOver } from '../../kit/judge.ts';
 import { rollUp } from '../../kit/roll-up.ts';
@@ -49,8 +52,8 @@ describe('an estimate', () => {
       withoutKey: ['settlements'],
       withoutTime: ['settlements'],
     });
-    // payee as much as any text, amount_usd 8, block_time 4, usd_known and del 1 byte each.
-    expect(all.bytes).toBe(DAYS * PER_DAY * 64);
+    // payee as much as any text, amount_usd 8, usd_known and del 1 byte each.
+    expect(all.bytes).toBe(DAYS * PER_DAY * 60);
   });
 
   test('of a time is that time', async () => {
@@ -153,5 +156,30 @@ describe('an estimate', () => {
     const failed = await estimate('SELECT payer + 1 FROM settlements').catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(QueryFailed);
     expect(failed).toMatchObject({ reason: 'type_error', figures: null });
+  });
+
+  // After all others: it copies the month.
+  test('says the same over months that are copied', async ({ sandbox: engine }) => {
+    const nowMs = (NOON + DAYS * DAY) * 1_000;
+    const copies = createMonthCopies({
+      writer: engine.writer,
+      versions: createVersions(0n, () => nowMs),
+      log: testLog,
+      clock: { nowMs: () => nowMs },
+      limits: { closeAfterMs: 0, quietMs: 0, copyEveryMs: 0 },
+    });
+    while ((await copies.refresh()) !== null);
+    const texts = {
+      all: 'SELECT payee, sum(amount_usd) FROM settlements GROUP BY payee',
+      day: `SELECT sum(amount_usd) FROM settlements WHERE block_time >= '${LAST_DAY}'`,
+      payer: `SELECT count() FROM settlements WHERE payer = '${wallet(7)}'`,
+    };
+    expect(await estimate(texts.all)).toMatchObject({
+      rows: DAYS * PER_DAY,
+      withoutKey: ['settlements'],
+      withoutTime: ['settlements'],
+    });
+    expect(await estimate(texts.day)).toMatchObject({ withoutKey: [], withoutTime: [] });
+    expect(await estimate(texts.payer)).toMatchObject({ withoutKey: [], withoutTime: ['settlements'] });
   });
 });

@@ -88,6 +88,7 @@ describe('what a payment is', () => {
         kind: 'payment',
         scheme: 'exact',
         channel: '0x',
+        contract: '0x',
         feeAmount: 0n,
         memo: 'note',
         marker: 'sponsored_exact',

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
-import type { Hash } from '../../../../core/domain/account.ts';
+import { address, type Hash } from '../../../../core/domain/account.ts';
 import type { TestApi } from '../../../kit/api.ts';
 import { channelMoves, moved } from '../../../kit/channel-rows.ts';
 import { test } from '../../../kit/fixtures.ts';
@@ -56,6 +56,7 @@ const ROWS = [
     [of('deposit', 900n), { ...of('payment', 900n), feeAmount: 9n }, of('refund', 100n)].map((part) => ({
       ...part,
       scheme: 'auth-capture' as const,
+      contract: address('0xf96815976523e00e65be8f34ca5e64b4f41eb19c'),
     })),
     NOON + 100,
   ),
@@ -112,7 +113,7 @@ describe('a channel', () => {
       balance: { amount: '0' },
       returned: { amount: '100' },
       refunded: { amount: '100' },
-      contract: null,
+      contract: '0xf96815976523e00e65be8f34ca5e64b4f41eb19c',
     });
     expect(settlements[1]).toMatchObject({ kind: 'payment', fee_amount: '9' });
   });
