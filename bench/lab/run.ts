@@ -143,7 +143,9 @@ function parseArguments({ name, description, parts }: Bench): {
     .description(description)
     .option('--quick', 'smaller data, about a minute', false)
     .addOption(new Option('--only <part...>', 'run these parts only').choices(parts.map((part) => part.name)))
-    .addOption(new Option('--rows <number>', 'settlements of `entities` and `sql`, such as 10M').argParser(readRows))
+    .addOption(
+      new Option('--rows <number>', 'settlements of `entities` and `sql`, such as 10M').argParser(readRows),
+    )
     .option('--data <directory>', 'where `entities` keeps its index and finds it again')
     .addHelpText('after', `\nParts:\n${lines.join('\n')}`)
     .showHelpAfterError('(--help shows the options)');
