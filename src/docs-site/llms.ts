@@ -8,7 +8,7 @@ import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages
 /** Small enough to read before every task; a token is about four bytes. */
 export const LLMS_MAX_BYTES = 12_000;
 /** 135,000 tokens: fits into a context window of 200,000 with a third of it left to work in. */
-export const LLMS_FULL_MAX_BYTES = 540_000;
+export const LLMS_FULL_MAX_BYTES = 548_000;
 
 interface LlmsFacts {
   readonly operations: readonly AnyOperation[];

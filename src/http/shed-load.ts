@@ -160,7 +160,7 @@ function refuse(
 
 /** How often the loop’s clock ticks: more often than it may be late, and rarely enough for a process that no caller asks. */
 const LOOP_TICK_MS = 100;
-/** A turn of the loop takes milliseconds. A request that the loop reaches later than this has waited that long unread. */
+/** A turn of the loop takes milliseconds. A request that the loop reaches later than this, within a tick, has waited that long unread. */
 const LOOP_LATE_MAX_MS = 500;
 /** One long turn is a pause of the machine, a large answer, the start of the process. Turn after turn for so long is overload. */
 const LOOP_LATE_FOR_MS = 2_000;

@@ -69,7 +69,7 @@ describe('the page that a reader means is among the first two', () => {
     ['python', '/docs/connect#python'],
     ['webhook', '/docs/copies'],
     ['websocket', '/docs/copies'],
-    ['solana', '/docs/design-solana'],
+    ['solana', '/docs/payments#on-solana'],
     ['cors', '/docs/access#calls-from-a-browser-cors'],
     ['postman', '/docs/operations'],
     ['dashboard', '/docs/connect#grafana'],
