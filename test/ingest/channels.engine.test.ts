@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import type { Hex } from 'viem';
 import { expect } from 'vitest';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
@@ -15,6 +15,7 @@ import { createCatalogueHolder } from '../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { addressWord, batchOf, type Event, USDC, wallet, word } from '../kit/chain-logs.ts';
+import { heldByContract } from '../kit/channel-balances.ts';
 import { type TestEngine, testLog } from '../kit/engine.ts';
 import { engineTest as test } from '../kit/fixtures-ingest.ts';
 import { catalogueWith } from '../kit/regrade-world.ts';
@@ -74,7 +75,7 @@ test('a channel holds what its contract says: deposits less claims, refunds and 
   expect(channels.length).toBeGreaterThan(4);
   expect(channels.filter(([, balance]) => balance !== '0').length).toBeGreaterThan(2);
   for (const [channel, balance, rest, usd] of channels) {
-    const held = await heldBy(world.chain.rpc, String(channel) as Hex);
+    const held = await heldByContract(world.chain.rpc, String(channel) as Hex);
     expect([balance, rest, Number(usd)]).toEqual([String(held), String(held), Number(held) / 1_000_000]);
   }
   const escrows = await rowsOf(
@@ -86,13 +87,6 @@ test('a channel holds what its contract says: deposits less claims, refunds and 
   for (const [balance, deposited, paid, returned] of escrows.map((row) => row.map(Number)))
     expect(balance).toBe(deposited === 0 ? 0 : Number(deposited) - Number(paid) - Number(returned));
 });
-
-async function heldBy(rpc: { call<T>(method: string, ...params: unknown[]): Promise<T> }, channel: Hex) {
-  const abi = parseAbi(['function channels(bytes32) view returns (uint128 balance, uint128 totalClaimed)']);
-  const data = encodeFunctionData({ abi, args: [channel] });
-  const result = await rpc.call<string>('eth_call', { to: BATCH_SETTLEMENT, data }, 'latest');
-  return BigInt(result.slice(0, 66)) - BigInt(`0x${result.slice(66, 130)}`);
-}
 
 const [CREATED, DEPOSITED, CLAIMED] = Object.keys(BATCH_EVENTS) as [Hex, Hex, Hex];
 const [PAYER, PAYEE, SENDER] = [wallet(0xa1), wallet(0xb2), wallet(0xd4)];

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { waitWhileItProgresses } from '../../core/process/standstill.ts';
+import { expectChannelsHold } from './channel-balances.ts';
 import type { ExpectedRow } from './oracle/naive-reader.ts';
 import { oracle } from './oracle/oracle.ts';
 import type { TruthWorld } from './truth-world.ts';
@@ -113,7 +114,8 @@ export async function caughtUp(made: TruthWorld, url: string): Promise<void> {
 
 /**
  * Waits, while the index gets on, until the API serves what a naive reader computes from the chain's receipts. That the index
- * is at the tip is not enough: it may not have seen yet that another block took the newest one's place.
+ * is at the tip is not enough: it may not have seen yet that another block took the newest one's place. Then each payment channel holds
+ * what its contract says.
  */
 export async function expectTruth(made: TruthWorld, url: string): Promise<void> {
   await caughtUp(made, url);
@@ -127,6 +129,7 @@ export async function expectTruth(made: TruthWorld, url: string): Promise<void> 
     expectSameRows(await readServed(url), truth); // says which rows
     throw standstill;
   });
+  await expectChannelsHold(made.chain.rpc, url, truth);
 }
 
 function standing({ indexed_block, state, backfill }: ChainTelemetry): string {
