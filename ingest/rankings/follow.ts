@@ -11,11 +11,11 @@ import { rankingPass } from './pass.ts';
 const REST_PER_PASS = 30;
 /** Passes over a small index take a fraction of a second. */
 const REST_MIN_MS = 15_000;
-/** A ranking that callers read is renewed when so much of its window is new, … */
+/** A ranking that callers read is renewed when this share of its window is new. */
 const NEW_SHARE = 0.01;
-/** … one that nobody reads when it would be another one, … */
+/** The same of a ranking that no caller has read lately (`src/asked-rankings.ts`). */
 const NEW_SHARE_UNREAD = 0.25;
-/** … and both when its window has moved by so much of its length: by a minute of a day, by half an hour of thirty days. */
+/** Any ranking is renewed when its window has moved by this share of its length: a minute of a day, half an hour of thirty days. */
 const MOVED_SHARE = 1 / 1_440;
 const COUNT_MAX_SECONDS = 60;
 /** While nothing is indexed: a first ranking is wanted soon after the first settlements. */
