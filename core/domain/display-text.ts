@@ -48,8 +48,8 @@ const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
 const STRAY_MARKS = /(?<=^|[\s\p{P}\p{S}])\p{M}+/gu;
 const LETTER = /(\P{M})\p{M}*/gu;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
-/** Characters of no particular script: digits, signs, marks. */
-const SHARED = /[\p{Script=Common}\p{Script=Inherited}\p{M}]/u;
+/** Characters of no particular script: digits, signs, most marks. A mark of one script (`\ua66f` of Cyrillic) is a foreign letter elsewhere. */
+const SHARED = /[\p{Script=Common}\p{Script=Inherited}]/u;
 /** Latin, and the scripts that share words with it and have no letter that looks Latin. */
 const COMPANION =
   /[\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Ethiopic}]/u;
@@ -68,7 +68,7 @@ function foldSpace(text: string): string {
 }
 
 function foldMarks(text: string): string {
-  return text.replace(EXCESS_MARKS, '$1').replace(STRAY_MARKS, '').normalize('NFC').trim();
+  return foldSpace(text.replace(EXCESS_MARKS, '$1').replace(STRAY_MARKS, '').normalize('NFC'));
 }
 
 function cut(text: string, maxChars: number): string {
@@ -88,8 +88,14 @@ function showForeignLetters(word: string): string {
   const scripts = new Set(foreign.map((letter) => LOOK_ALIKE.findIndex((script) => script.test(letter))));
   const isOneScript = foreign.length === letters.length && scripts.size === 1;
   if (foreign.length === 0 || isOneScript) return word;
-  // Drops the marks, which would combine with the brace.
-  return word.replace(LETTER, (all, letter: string) => (foreign.includes(letter) ? codePoint(letter) : all));
+  return word.replace(LETTER, (all, letter: string) =>
+    foreign.includes(letter)
+      ? codePoint(letter) // without its marks, which would combine with the brace
+      : [...all]
+          .filter((char) => !foreign.includes(char))
+          .join('')
+          .normalize('NFC'),
+  );
 }
 
 function codePoint(char: string): string {

@@ -24,6 +24,7 @@ const anyText = fc
         '\n',
         '-',
         '\u0301',
+        '\ua66f', // a mark of Cyrillic
         '𝐀',
         'Ａ',
       ),
