@@ -25,6 +25,8 @@ export const PARAMETER_MAX_BYTES = 1024 * 1024;
 export const RESULT_MEMORY_MAX_BYTES = 4 * 1024 * MEBIBYTE;
 /** Rows per block, as the engine's default: for queries whose functions are quick enough for it (sandbox/judge/work). */
 export const GUEST_FULL_BLOCK_ROWS = 65_409;
+/** For functions that take somewhat longer on short values, such as regular expressions over addresses; still on several threads. */
+export const GUEST_QUARTER_BLOCK_ROWS = 16_352;
 /** Unless a query sends otherwise: small enough that a query stops close to its time limit whatever its functions do. */
 export const GUEST_BLOCK_ROWS = 8_192;
 /** For queries with much work per row (sandbox/judge/work/frames.ts): slower, but stopped in time. */

@@ -8,7 +8,7 @@ import {
   type TableConstants,
 } from '../../clickhouse/engine/engine.ts';
 import { MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
-import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { GUEST_QUARTER_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
 import { SQL_DISK_BYTES, type SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import type { Place } from '../../core/process/places.ts';
@@ -152,7 +152,7 @@ async function runIn(
     query.accepted.memoryMaxBytes ?? Number.POSITIVE_INFINITY,
   );
   // One thread is stopped sooner than several, and holds one block in memory.
-  const isQuick = query.accepted.blockRows >= GUEST_FULL_BLOCK_ROWS;
+  const isQuick = query.accepted.blockRows >= GUEST_QUARTER_BLOCK_ROWS;
   const threads = isQuick ? threadsWithin(memoryBytes, place.threads) : 1;
   const began = performance.now();
   const { outcome, gone, free, idleMs } = watchdog.watch(

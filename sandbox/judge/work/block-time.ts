@@ -6,6 +6,7 @@ import {
 import {
   GUEST_BLOCK_ROWS,
   GUEST_FULL_BLOCK_ROWS,
+  GUEST_QUARTER_BLOCK_ROWS,
   GUEST_SMALL_BLOCK_ROWS,
 } from '../../../clickhouse/guest/settings.ts';
 import { OWN_TABLE_ROWS_MAX } from '../../../core/domain/own-table.ts';
@@ -23,7 +24,7 @@ import { createValueSizes, type ValueSizes } from './value-size.ts';
 /**
  * The engine checks its time limit only between blocks of rows: it first computes all functions of a SELECT over one block. So the
  * time of one block is bounded before a query runs: for each function (function-time.ts), for sorting, and in total. If blocks of
- * the engine's own size take too long, blocks of 8,192 and of 256 rows are tried (clickhouse/guest/settings.ts), and then a lower
+ * the engine's own size take too long, blocks of 16,352, 8,192 and 256 rows are tried (clickhouse/guest/settings.ts), and then a lower
  * memory limit.
  */
 
@@ -52,6 +53,12 @@ const LEVELS: readonly (BlockSize & { readonly nsMax: number; readonly valueByte
     nsMax: LARGE_BLOCK_NS_MAX,
     valueBytesMax: FULL_BLOCK_VALUE_MAX_BYTES,
   })),
+  {
+    blockRows: GUEST_QUARTER_BLOCK_ROWS,
+    memoryBytes: GUEST_STEP_MEMORY_BYTES,
+    nsMax: LARGE_BLOCK_NS_MAX,
+    valueBytesMax: FULL_BLOCK_VALUE_MAX_BYTES,
+  },
   { blockRows: GUEST_BLOCK_ROWS, memoryBytes: GUEST_STEP_MEMORY_BYTES, nsMax: LARGE_BLOCK_NS_MAX },
   { blockRows: GUEST_SMALL_BLOCK_ROWS, memoryBytes: GUEST_STEP_MEMORY_BYTES, nsMax: BLOCK_NS_MAX },
   { blockRows: GUEST_SMALL_BLOCK_ROWS, memoryBytes: GUEST_LITTLE_MEMORY_BYTES, nsMax: BLOCK_NS_MAX },

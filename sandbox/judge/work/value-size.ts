@@ -38,12 +38,17 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
   ...['leftpad', 'lpad', 'rightpad', 'rpad', 'leftpadutf8', 'rightpadutf8'].map(
     (name): [string, SizeRule] => [name, ([value, times]) => bytes(value) + 4 * count(times)],
   ),
-  ...['replaceall', 'replace', 'replaceregexpall', 'regexp_replace', 'arraymap', 'arraystringconcat'].map(
+  // A match a character and one after the last; what the replacement quotes of the matches is the text once for each quote.
+  ...['replaceall', 'replace', 'replaceregexpall', 'replaceregexpone', 'regexp_replace'].map(
     (name): [string, SizeRule] => [
       name,
-      (args) => args.reduce((product, arg) => product * (1 + bytes(arg)), 1),
+      ([value, , replacement]) => (1 + bytes(value)) * (1 + bytes(replacement)),
     ],
   ),
+  ...['arraymap', 'arraystringconcat'].map((name): [string, SizeRule] => [
+    name,
+    (args) => args.reduce((product, arg) => product * (1 + bytes(arg)), 1),
+  ]),
 ]);
 /** Functions that accumulate over many rows or rounds: their values have no bound. */
 const ENDLESS_BEGINNINGS =

@@ -10,6 +10,11 @@ describe('rows per block', () => {
       65_409,
       'SELECT payee, sum(amount_usd) FROM settlements GROUP BY payee',
     ],
+    [
+      'a pattern over addresses has a quarter',
+      16_352,
+      "SELECT REGEXP_REPLACE(payee, '^0x(0*)([0-9a-f]+)[0-9a-f]$', '\\\\2') AS k, count() FROM settlements GROUP BY k",
+    ],
     ['long values have smaller ones', 8_192, "SELECT repeat('x', 2000) FROM numbers(9)"],
     [
       'a frame that moves has smaller ones',
