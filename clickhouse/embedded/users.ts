@@ -193,6 +193,8 @@ const MERGE_TREE = {
   fsync_after_insert: 1,
   fsync_part_directory: 1,
   min_parts_to_merge_at_once: 10,
+  // Else, of ten small parts beside a large one, nine are left out of the merge: each insert then rewrites the large one.
+  merge_selector_enable_heuristic_to_remove_small_parts_at_right: 0,
   // Else each merge computes a sketch of the different values of every column, a fifth of its time; no plan here depends on them.
   auto_statistics_types: '',
 } as const;
