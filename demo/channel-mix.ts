@@ -14,6 +14,7 @@ import {
   channelOf,
   ESCROW,
   type Escrowed,
+  type EscrowTerms,
   escrowedOf,
 } from './chain/channels.ts';
 import type { ChainToken } from './chain/deploy-usdc.ts';
@@ -123,8 +124,8 @@ export function createChannelMix(deps: ChannelMixDependencies): ChannelMix {
       },
       async escrowCharge() {
         salt += 1n;
-        const open = openEscrow(deps, salt);
         const amount = paymentAmount(random) + FEE_SHARE;
+        const open = openEscrow(deps, { salt, maxAmount: amount * BigInt(1 + random.below(3)) });
         const fee = amount / FEE_SHARE;
         return operated(open, await callCharge(token, open.escrowed, { amount, fee, chainId }));
       },
@@ -143,10 +144,15 @@ function openChannels({ cast, token, chainId }: ChannelMixDependencies): OpenCha
 }
 
 function openEscrows(deps: ChannelMixDependencies): OpenEscrow[] {
-  return Array.from({ length: ESCROWS }, (_, at) => openEscrow(deps, BigInt(at)));
+  return Array.from({ length: ESCROWS }, (_, at) =>
+    openEscrow(deps, { salt: BigInt(at), maxAmount: DEPOSIT_ATOMS }),
+  );
 }
 
-function openEscrow({ cast, token, chainId, random }: ChannelMixDependencies, salt: bigint): OpenEscrow {
+function openEscrow(
+  { cast, token, chainId, random }: ChannelMixDependencies,
+  terms: Pick<EscrowTerms, 'salt' | 'maxAmount'>,
+): OpenEscrow {
   const operator = random.pick(cast.relayers);
   const escrowed = escrowedOf(token, {
     chainId,
@@ -154,8 +160,7 @@ function openEscrow({ cast, token, chainId, random }: ChannelMixDependencies, sa
     payer: random.pick(cast.agents),
     payee: random.pick(cast.merchants).address,
     feeReceiver: operator.address,
-    maxAmount: DEPOSIT_ATOMS,
-    salt,
+    ...terms,
   });
   return { escrowed, operator };
 }

@@ -234,8 +234,11 @@ export interface EscrowTerms {
   readonly payer: Wallet;
   readonly payee: Address;
   readonly feeReceiver: Address;
+  /** What the payer signs for: a charge or an authorization may take less. */
   readonly maxAmount: bigint;
   readonly salt: bigint;
+  /** Unix second from which the payer may reclaim and the operator may neither collect nor capture; far away by default. */
+  readonly expiry?: number;
 }
 
 export function escrowedOf(token: ChainToken, terms: EscrowTerms): Escrowed {
@@ -245,8 +248,8 @@ export function escrowedOf(token: ChainToken, terms: EscrowTerms): Escrowed {
     receiver: terms.payee as Hex,
     token: token.address as Hex,
     maxAmount: terms.maxAmount,
-    preApprovalExpiry: EXPIRY,
-    authorizationExpiry: EXPIRY,
+    preApprovalExpiry: terms.expiry ?? EXPIRY,
+    authorizationExpiry: terms.expiry ?? EXPIRY,
     refundExpiry: EXPIRY,
     minFeeBps: 0,
     maxFeeBps: 1_000,
@@ -267,10 +270,18 @@ function hashOf(info: Escrowed['info'], chainId: number): Hex {
   );
 }
 
-/** The payer signs the hash of the payment without its payer, as EIP-3009's nonce. Sent by the operator, as all calls but reclaim. */
-async function collectorData(token: ChainToken, { info, payer }: Escrowed, amount: bigint, chainId: number) {
+/**
+ * The payer signs the most that the payment may take, with the hash of the payment without its payer as EIP-3009's nonce. Sent by the
+ * operator, as all calls but reclaim.
+ */
+async function collectorData(token: ChainToken, { info, payer }: Escrowed, chainId: number) {
   const nonce = hashOf({ ...info, payer: `0x${'0'.repeat(40)}` }, chainId);
-  const terms = { to: ESCROW_COLLECTOR, value: amount, nonce, validBefore: BigInt(EXPIRY) };
+  const terms = {
+    to: ESCROW_COLLECTOR,
+    value: info.maxAmount,
+    nonce,
+    validBefore: BigInt(info.preApprovalExpiry),
+  };
   return (await signAuthorization(token, payer, terms, 'receive')).signature;
 }
 
@@ -279,7 +290,7 @@ export async function callAuthorize(
   escrowed: Escrowed,
   { amount, chainId }: { amount: bigint; chainId: number },
 ): Promise<Hex> {
-  const data = await collectorData(token, escrowed, amount, chainId);
+  const data = await collectorData(token, escrowed, chainId);
   const args = [escrowed.info, amount, ESCROW_COLLECTOR as Hex, data] as const;
   return encodeFunctionData({ abi: ESCROW_ABI, functionName: 'authorize', args });
 }
@@ -289,7 +300,7 @@ export async function callCharge(
   escrowed: Escrowed,
   { amount, fee, chainId }: { amount: bigint; fee: bigint; chainId: number },
 ): Promise<Hex> {
-  const data = await collectorData(token, escrowed, amount, chainId);
+  const data = await collectorData(token, escrowed, chainId);
   const args = [
     escrowed.info,
     amount,

@@ -49,7 +49,12 @@ const ERC20 = parseAbi([
 
 /** The payer's one-time approval of Permit2, to be sent by the payer to the token. */
 export function callApprovePermit2(): Hex {
-  return encodeFunctionData({ abi: ERC20, functionName: 'approve', args: [PERMIT2 as Hex, maxUint256] }); // Address is a Hex
+  return callApprove(PERMIT2);
+}
+
+/** Of all that the sender has, to be sent to the token. */
+export function callApprove(spender: Address): Hex {
+  return encodeFunctionData({ abi: ERC20, functionName: 'approve', args: [spender as Hex, maxUint256] }); // Address is a Hex
 }
 
 const EXACT = parseAbi([

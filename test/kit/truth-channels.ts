@@ -10,12 +10,14 @@ import {
   callClaim,
   callClaimWithSignature,
   callDeposit,
+  callEscrowRefund,
   callMulticall,
   callReclaim,
   callSettle,
   callVoid,
   channelOf,
   ESCROW,
+  type Escrowed,
   escrowedOf,
   FOREIGN_COLLECTOR,
 } from '../../demo/chain/channels.ts';
@@ -31,7 +33,12 @@ interface ChannelParties {
 }
 
 const CHANNELS_MAX = 8;
-const PAYMENTS_MAX = 6;
+/** Newest payments of escrows of which a call picks one. */
+const RECENT_PAYMENTS = 6;
+/** The same for each of them: more than the usual amount, and little enough that a payer can sign hundreds. */
+const SIGNED_MAX_ATOMS = 1_000_000n;
+/** Many blocks share a second: every other payment can be reclaimed while it is recent. */
+const EXPIRES_AFTER_SECONDS = 1;
 const GAS = 2_000_000n;
 
 /** Plans the next transaction; what it remembers of earlier ones may have been undone by a reorg. */
@@ -95,27 +102,41 @@ export function randomChannelCalls(
         return toBatch(relayer, await deposit(channel));
     }
   };
-  const ofEscrow = async (): Promise<Transaction> => {
-    const index = random.below(PAYMENTS_MAX);
+  const payments: Escrowed[] = [];
+  const openPayment = async (): Promise<Escrowed> => {
+    const index = payments.length;
     const operator = relayers[index % relayers.length] as Address;
-    const escrowed = escrowedOf(token, {
+    const newest = await chain.rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
+    const opened = escrowedOf(token, {
       chainId,
       operator,
       payer: payers[index % payers.length] as Wallet,
       payee: payeeOf(index).address,
       feeReceiver: operator,
-      maxAmount: 1_000_000n,
+      maxAmount: SIGNED_MAX_ATOMS,
       salt: BigInt(index),
+      ...(index % 2 === 0 && { expiry: Number(newest.timestamp) + EXPIRES_AFTER_SECONDS }),
     });
+    payments.push(opened);
+    return opened;
+  };
+  const ofEscrow = async (): Promise<Transaction> => {
+    const kind = random.below(5);
+    const opens = kind < 2;
+    const recent = payments.slice(-RECENT_PAYMENTS);
+    // The oldest of them has expired, if it ever does.
+    const known = kind === 4 ? recent[0] : recent[random.below(recent.length)];
+    const escrowed = opens || known === undefined ? await openPayment() : known;
+    const operator = escrowed.info.operator as Address;
     const to = (data: `0x${string}`, from = operator): Transaction => ({ from, to: ESCROW, data, gas: GAS });
-    switch (random.below(5)) {
-      case 0:
-        return to(callCapture(escrowed, { amount: amount(), fee: BigInt(random.below(2)) }));
+    switch (kind) {
       case 1:
         return to(await callCharge(token, escrowed, { amount: amount(), fee: 1n, chainId }));
       case 2:
-        return to(callVoid(escrowed));
+        return to(callCapture(escrowed, { amount: amount(), fee: BigInt(random.below(2)) }));
       case 3:
+        return to(random.chance(0.5) ? callVoid(escrowed) : callEscrowRefund(escrowed, amount()));
+      case 4:
         return to(callReclaim(escrowed), escrowed.payer.address);
       default:
         return to(await callAuthorize(token, escrowed, { amount: amount() * 4n, chainId }));

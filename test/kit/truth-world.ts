@@ -1,5 +1,6 @@
 import { type Address, address } from '../../core/domain/account.ts';
 import { type DemoChain, reorg, startDemoChain } from '../../demo/chain/anvil.ts';
+import { REFUND_COLLECTOR } from '../../demo/chain/channels.ts';
 import { callBatch, MULTICALL3, mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
 import {
   callBareTransfer,
@@ -11,6 +12,7 @@ import {
   withBuilderCode,
 } from '../../demo/chain/payments.ts';
 import {
+  callApprove,
   callApprovePermit2,
   callExactSettle,
   EXACT_PROXY,
@@ -107,7 +109,7 @@ export async function startTruthWorld(seed: number, genesisTime?: number): Promi
 async function fund(chain: DemoChain): Promise<void> {
   await mintUsdc(
     chain.sender,
-    PAYERS.map(({ address: to }) => ({ to, amount: GRANT })),
+    [...PAYERS.map(({ address: to }) => to), ...RELAYERS].map((to) => ({ to, amount: GRANT })),
   );
   const word = (value: string): string => value.padStart(64, '0');
   await chain.sender.sendAll([
@@ -119,6 +121,7 @@ async function fund(chain: DemoChain): Promise<void> {
       }),
     ),
     ...PAYERS.map((payer): Transaction => ({ from: payer.address, to: USDC, data: callApprovePermit2() })),
+    ...RELAYERS.map((from): Transaction => ({ from, to: USDC, data: callApprove(REFUND_COLLECTOR) })),
   ]);
   await mine(chain.rpc);
 }

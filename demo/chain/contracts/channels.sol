@@ -2,7 +2,7 @@
 pragma solidity ^0.8.24;
 
 // Stand-ins for the channel contract of the `batch-settlement` scheme and the escrow of `auth-capture`, for a local chain only: no npm
-// package ships either. They keep the selectors, the EIP-712 types, the events and the order of logs of the originals
+// package ships either. They keep the selectors, the EIP-712 types, the events, the transfers and the order of logs of the originals
 // (x402-foundation/x402 3d73f63f, base/commerce-payments 3f77761c and its README for 1.1), so that the official client and facilitator
 // use them and an indexer sees the same logs. Signatures are those of externally owned accounts.
 
@@ -37,7 +37,7 @@ struct VoucherClaim {
 }
 
 interface DepositCollector {
-    function collect(ChannelConfig calldata config, bytes32 channelId, uint128 amount, bytes calldata data) external;
+    function collect(address payer, address token, uint256 amount, bytes32 channelId, bytes calldata data) external;
 }
 
 /// Recovers the signer of a digest from 65 bytes.
@@ -77,9 +77,10 @@ contract BatchSettlementDouble {
     event WithdrawFinalized(bytes32 indexed channelId, address indexed sender, uint128 amount);
 
     error ClaimExceedsBalance();
-    error NothingToSettle();
     error NotAuthorized();
     error WithdrawTooEarly();
+    error WithdrawPending();
+    error NothingToWithdraw();
 
     bytes32 private constant DOMAIN_TYPE =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
@@ -106,7 +107,7 @@ contract BatchSettlementDouble {
 
     function deposit(ChannelConfig calldata config, uint128 amount, address collector, bytes calldata data) external {
         bytes32 id = getChannelId(config);
-        DepositCollector(collector).collect(config, id, amount, data);
+        DepositCollector(collector).collect(config.payer, config.token, amount, id, data);
         Channel storage channel = channels[id];
         if (channel.balance == 0 && channel.totalClaimed == 0) emit ChannelCreated(id, config);
         channel.balance += amount;
@@ -145,7 +146,7 @@ contract BatchSettlementDouble {
     function settle(address receiver, address token) external {
         Receiver storage account = receivers[receiver][token];
         uint128 amount = account.totalClaimed - account.totalSettled;
-        if (amount == 0) revert NothingToSettle();
+        if (amount == 0) return;
         account.totalSettled = account.totalClaimed;
         require(Erc20(token).transfer(receiver, amount));
         emit Settled(receiver, token, msg.sender, amount);
@@ -160,24 +161,33 @@ contract BatchSettlementDouble {
         bytes32 id = getChannelId(config);
         if (nonce != refundNonce[id]) revert NotAuthorized();
         Signer.requireSigner(config.receiverAuthorizer, getRefundDigest(id, nonce, amount), signature);
-        refundNonce[id] = nonce + 1;
         giveBack(config, id, amount);
     }
 
+    /// A refund of nothing uses up its nonce and logs nothing.
     function giveBack(ChannelConfig calldata config, bytes32 id, uint128 wanted) private {
+        refundNonce[id]++;
         uint128 amount = take(id, wanted);
+        if (amount == 0) return;
+        Withdrawal storage pending = pendingWithdrawals[id];
+        if (amount < pending.amount) pending.amount -= amount;
+        else delete pendingWithdrawals[id];
         emit Refunded(id, msg.sender, amount);
         finish(config, id, amount);
     }
 
     function initiateWithdraw(ChannelConfig calldata config, uint128 amount) external {
-        if (msg.sender != config.payer) revert NotAuthorized();
+        requirePayerSide(config);
         bytes32 id = getChannelId(config);
+        Channel storage channel = channels[id];
+        if (amount == 0 || amount > channel.balance - channel.totalClaimed) revert NothingToWithdraw();
+        if (pendingWithdrawals[id].initiatedAt != 0) revert WithdrawPending();
         pendingWithdrawals[id] = Withdrawal(amount, uint40(block.timestamp));
         emit WithdrawInitiated(id, amount, uint40(block.timestamp) + config.withdrawDelay);
     }
 
     function finalizeWithdraw(ChannelConfig calldata config) external {
+        requirePayerSide(config);
         bytes32 id = getChannelId(config);
         Withdrawal memory pending = pendingWithdrawals[id];
         if (pending.initiatedAt == 0 || block.timestamp < pending.initiatedAt + config.withdrawDelay) revert WithdrawTooEarly();
@@ -185,6 +195,10 @@ contract BatchSettlementDouble {
         uint128 amount = take(id, pending.amount);
         emit WithdrawFinalized(id, msg.sender, amount);
         finish(config, id, amount);
+    }
+
+    function requirePayerSide(ChannelConfig calldata config) private view {
+        if (msg.sender != config.payer && msg.sender != config.payerAuthorizer) revert NotAuthorized();
     }
 
     /// At most what is not claimed.
@@ -196,6 +210,7 @@ contract BatchSettlementDouble {
     }
 
     function finish(ChannelConfig calldata config, bytes32 id, uint128 amount) private {
+        // A channel of which something was claimed keeps that much, so it never closes.
         if (channels[id].balance == 0) emit ChannelClosed(id, config);
         if (amount > 0) require(Erc20(config.token).transfer(config.payer, amount));
     }
@@ -234,14 +249,12 @@ contract BatchSettlementDouble {
 
 /// Pulls a deposit by EIP-3009 into itself and hands it to the channel contract.
 contract DepositCollectorDouble {
-    function collect(ChannelConfig calldata config, bytes32 channelId, uint128 amount, bytes calldata data) external {
+    function collect(address payer, address token, uint256 amount, bytes32 channelId, bytes calldata data) external {
         (uint256 validAfter, uint256 validBefore, uint256 salt, bytes memory signature) =
             abi.decode(data, (uint256, uint256, uint256, bytes));
         bytes32 nonce = keccak256(abi.encode(channelId, salt));
-        Erc3009(config.token).receiveWithAuthorization(
-            config.payer, address(this), amount, validAfter, validBefore, nonce, signature
-        );
-        require(Erc20(config.token).transfer(msg.sender, amount));
+        Erc3009(token).receiveWithAuthorization(payer, address(this), amount, validAfter, validBefore, nonce, signature);
+        require(Erc20(token).transfer(msg.sender, amount));
     }
 }
 
@@ -286,8 +299,11 @@ contract EscrowDouble {
 
     error NotAuthorized();
     error InvalidAmount();
+    error AlreadyCollected();
+    error OutOfTime();
 
     struct State {
+        bool collected;
         uint120 capturable;
         uint120 refundable;
     }
@@ -297,7 +313,6 @@ contract EscrowDouble {
     );
 
     mapping(bytes32 hash => State) public paymentState;
-    mapping(address operator => TokenStoreDouble) public stores;
 
     modifier onlySender(address sender) {
         if (msg.sender != sender) revert NotAuthorized();
@@ -305,23 +320,23 @@ contract EscrowDouble {
     }
 
     function authorize(PaymentInfo calldata info, uint256 amount, address collector, bytes calldata data) external onlySender(info.operator) {
-        bytes32 hash = getHash(info);
-        if (amount == 0 || amount > info.maxAmount) revert InvalidAmount();
+        bytes32 hash = open(info, amount);
         paymentState[hash].capturable = uint120(amount);
         emit PaymentAuthorized(hash, info, amount, collector);
-        TokenCollector(collector).collectTokens(info, address(storeOf(info.operator)), amount, data);
+        TokenCollector(collector).collectTokens(info, getTokenStore(info.operator), amount, data);
     }
 
     function charge(PaymentInfo calldata info, uint256 amount, address collector, bytes calldata data, uint256 feeAmount, address feeReceiver) external onlySender(info.operator) {
-        bytes32 hash = getHash(info);
+        bytes32 hash = open(info, amount);
         paymentState[hash].refundable = uint120(amount);
         emit PaymentCharged(hash, info, amount, collector, feeAmount, feeReceiver);
-        TokenCollector(collector).collectTokens(info, address(storeOf(info.operator)), amount, data);
+        TokenCollector(collector).collectTokens(info, getTokenStore(info.operator), amount, data);
         distribute(info, amount, feeAmount, feeReceiver);
     }
 
     function capture(PaymentInfo calldata info, uint256 amount, uint256 feeAmount, address feeReceiver) external onlySender(info.operator) {
         bytes32 hash = getHash(info);
+        if (block.timestamp >= info.authorizationExpiry) revert OutOfTime();
         if (amount == 0 || amount > paymentState[hash].capturable) revert InvalidAmount();
         paymentState[hash].capturable -= uint120(amount);
         paymentState[hash].refundable += uint120(amount);
@@ -332,13 +347,14 @@ contract EscrowDouble {
     function void(PaymentInfo calldata info) external onlySender(info.operator) {
         (bytes32 hash, uint256 amount) = takeBack(info);
         emit PaymentVoided(hash, amount);
-        storeOf(info.operator).sendTokens(info.token, info.payer, amount);
+        send(info, info.payer, amount);
     }
 
     function reclaim(PaymentInfo calldata info) external onlySender(info.payer) {
+        if (block.timestamp < info.authorizationExpiry) revert OutOfTime();
         (bytes32 hash, uint256 amount) = takeBack(info);
         emit PaymentReclaimed(hash, amount);
-        storeOf(info.operator).sendTokens(info.token, info.payer, amount);
+        send(info, info.payer, amount);
     }
 
     function refund(PaymentInfo calldata info, uint256 amount, address collector, bytes calldata data) external onlySender(info.operator) {
@@ -346,8 +362,8 @@ contract EscrowDouble {
         if (amount == 0 || amount > paymentState[hash].refundable) revert InvalidAmount();
         paymentState[hash].refundable -= uint120(amount);
         emit PaymentRefunded(hash, amount, collector);
-        TokenCollector(collector).collectTokens(info, address(storeOf(info.operator)), amount, data);
-        storeOf(info.operator).sendTokens(info.token, info.payer, amount);
+        TokenCollector(collector).collectTokens(info, getTokenStore(info.operator), amount, data);
+        send(info, info.payer, amount);
     }
 
     function takeBack(PaymentInfo calldata info) private returns (bytes32 hash, uint256 amount) {
@@ -357,18 +373,34 @@ contract EscrowDouble {
         paymentState[hash].capturable = 0;
     }
 
-    function distribute(PaymentInfo calldata info, uint256 amount, uint256 feeAmount, address feeReceiver) private {
-        TokenStoreDouble store = storeOf(info.operator);
-        if (feeAmount > 0) store.sendTokens(info.token, feeReceiver, feeAmount);
-        if (amount > feeAmount) store.sendTokens(info.token, info.receiver, amount - feeAmount);
+    /// A payment is collected once.
+    function open(PaymentInfo calldata info, uint256 amount) private returns (bytes32 hash) {
+        hash = getHash(info);
+        if (amount == 0 || amount > info.maxAmount) revert InvalidAmount();
+        if (block.timestamp >= info.preApprovalExpiry) revert OutOfTime();
+        if (paymentState[hash].collected) revert AlreadyCollected();
+        paymentState[hash].collected = true;
     }
 
-    function storeOf(address operator) private returns (TokenStoreDouble store) {
-        store = stores[operator];
-        if (address(store) != address(0)) return store;
-        store = new TokenStoreDouble();
-        stores[operator] = store;
-        emit TokenStoreCreated(operator, address(store));
+    function distribute(PaymentInfo calldata info, uint256 amount, uint256 feeAmount, address feeReceiver) private {
+        if (feeAmount > 0) send(info, feeReceiver, feeAmount);
+        if (amount > feeAmount) send(info, info.receiver, amount - feeAmount);
+    }
+
+    /// Tokens wait at the store's address before it has code: the first that leave it create it.
+    function send(PaymentInfo calldata info, address to, uint256 amount) private {
+        address store = getTokenStore(info.operator);
+        if (store.code.length == 0) {
+            new TokenStoreDouble{salt: bytes32(bytes20(info.operator))}();
+            emit TokenStoreCreated(info.operator, store);
+        }
+        TokenStoreDouble(store).sendTokens(info.token, to, amount);
+    }
+
+    function getTokenStore(address operator) public view returns (address) {
+        bytes32 code = keccak256(type(TokenStoreDouble).creationCode);
+        bytes32 salt = bytes32(bytes20(operator));
+        return address(uint160(uint256(keccak256(abi.encodePacked(hex"ff", address(this), salt, code)))));
     }
 
     function getHash(PaymentInfo calldata info) public view returns (bytes32) {
@@ -376,15 +408,16 @@ contract EscrowDouble {
     }
 }
 
-/// Pulls a payment by EIP-3009 into itself and hands it to the operator's store.
+/// Pulls by EIP-3009 the most that the payment may take, returns the excess, and hands the rest to the operator's store.
 contract TokenCollectorDouble {
     function collectTokens(PaymentInfo calldata info, address tokenStore, uint256 amount, bytes calldata signature) external {
         PaymentInfo memory open = info;
         open.payer = address(0);
         bytes32 nonce = EscrowDouble(msg.sender).getHash(open);
         Erc3009(info.token).receiveWithAuthorization(
-            info.payer, address(this), amount, 0, info.preApprovalExpiry, nonce, signature
+            info.payer, address(this), info.maxAmount, 0, info.preApprovalExpiry, nonce, signature
         );
+        if (info.maxAmount > amount) require(Erc20(info.token).transfer(info.payer, info.maxAmount - amount));
         require(Erc20(info.token).transfer(tokenStore, amount));
     }
 }

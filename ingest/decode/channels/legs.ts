@@ -58,8 +58,10 @@ function batchLegs(near: readonly Transfer[], move: ChannelMove): Transfer[] {
   );
   const leg = move.event.legs === 'before' ? direct.at(-1) : direct[0];
   if (leg === undefined) return [];
+  // A payer's own transfer came through no collector: what the payer received before is a payment of its own.
+  if (move.kind !== 'deposit' || isAddressInWord(move.terms.payer, leg.from)) return [leg];
   const into = near.findLast(({ at, to, amount }) => at < leg.at && to === leg.from && amount === leg.amount);
-  return move.kind === 'deposit' && into !== undefined ? [into, leg] : [leg];
+  return into === undefined ? [leg] : [into, leg];
 }
 
 /** The tokens wait in a store of the operator, whose address no event of the payment names: follow the amount to or from it. */
@@ -75,27 +77,55 @@ interface Followed {
   readonly store: Hash | undefined;
 }
 
-/** From whoever pays, through a collector or not, to the store. */
+/**
+ * From the account that pays, through a collector or not, to the store. The payer signs the most that a payment may take: the EIP-3009
+ * collector pulls all of it, returns the excess and passes on the amount.
+ */
 function followIn(near: readonly Transfer[], move: ChannelMove): Followed {
-  const isFirst = ({ from, amount }: Transfer): boolean =>
-    amount === move.amount && (move.kind === 'refund' || isAddressInWord(move.terms.payer, from));
-  const legs: Transfer[] = [];
-  let next = near.find(isFirst);
-  while (next !== undefined) {
+  const isFromPayer = ({ from }: Transfer): boolean =>
+    move.kind === 'refund' || isAddressInWord(move.terms.payer, from);
+  const first = near.findIndex(
+    (transfer, index) =>
+      isFromPayer(transfer) &&
+      (transfer.amount === move.amount || excessOf(near, index, move.amount) !== undefined),
+  );
+  const pulled = near[first];
+  if (pulled === undefined) return { legs: [], store: undefined };
+  const excess = excessOf(near, first, move.amount);
+  const legs = excess === undefined ? [pulled] : [pulled, excess];
+  let last = pulled;
+  while (!isParty(last.to, move)) {
+    const { at, to } = last;
+    const next = near.find(
+      (one) => one.at > at && one.from === to && one.amount === move.amount && one !== excess,
+    );
+    if (next === undefined) break;
     legs.push(next);
-    const last = next;
-    next = isParty(last.to, move)
-      ? undefined
-      : near.find(({ at, from, amount }) => at > last.at && from === last.to && amount === move.amount);
+    last = next;
   }
-  return { legs, store: legs.at(-1)?.to };
+  return { legs, store: last.to };
+}
+
+/** A collector returns the excess before or after it passes on the amount. */
+const EXCESS_WITHIN_TRANSFERS = 2;
+
+/** What was returned of the pull at `index` because it took more than `amount`. */
+function excessOf(near: readonly Transfer[], index: number, amount: bigint): Transfer | undefined {
+  const pulled = near[index];
+  return near
+    .slice(index + 1, index + 1 + EXCESS_WITHIN_TRANSFERS)
+    .find(
+      (one) => one.from === pulled?.to && one.to === pulled.from && one.amount === pulled.amount - amount,
+    );
 }
 
 /** From the store to the payee of a capture, or back to the payer. */
 function followOut(near: readonly Transfer[], move: ChannelMove): Followed {
   const to = move.kind === 'payment' ? move.terms.payee : move.terms.payer;
-  const leg = near.find(
-    (transfer) => isAddressInWord(to, transfer.to) && transfer.amount === move.amount - move.fee,
+  const net = move.amount - move.fee;
+  // A fee of all that is captured leaves no transfer to the payee.
+  const leg = near.find((transfer) =>
+    net > 0n ? isAddressInWord(to, transfer.to) && transfer.amount === net : transfer.amount === move.amount,
   );
   return { legs: leg === undefined ? [] : [leg], store: leg?.from };
 }

@@ -1,6 +1,7 @@
-import type { Hex } from 'viem';
-import { encodeFunctionData, parseAbi } from 'viem';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hash } from '../../../core/domain/account.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
@@ -31,7 +32,7 @@ import {
 } from '../../../demo/chain/channels.ts';
 import { mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
 import { callRouted, callTransfer, signAuthorization } from '../../../demo/chain/payments.ts';
-import { ROUTER } from '../../../demo/chain/permit2.ts';
+import { callApprove, ROUTER } from '../../../demo/chain/permit2.ts';
 import { mine, requireSuccess, type Transaction, walletOf } from '../../../demo/chain/sender.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { legsOf } from '../../../ingest/decode/channels/legs.ts';
@@ -54,14 +55,10 @@ beforeAll(async () => {
     chain.sender,
     [payer, operator].map(({ address }) => ({ to: address, amount: 1_000_000_000n })),
   );
-  const approve = encodeFunctionData({
-    abi: parseAbi(['function approve(address spender,uint256 value) returns (bool)']),
-    args: [REFUND_COLLECTOR as Hex, 1_000_000_000n],
-  });
   const approval = await chain.sender.send({
     from: operator.address,
     to: chain.token.address,
-    data: approve,
+    data: callApprove(REFUND_COLLECTOR),
   });
   await mine(chain.rpc);
   await requireSuccess(chain.rpc, [...mints, approval]);
@@ -248,28 +245,58 @@ describe('a channel of batch-settlement', () => {
 });
 
 describe('a payment of auth-capture', () => {
-  const escrow = (salt: bigint): Escrowed =>
+  const MAX = 10_000n;
+  const escrow = (salt: bigint, expiry?: number): Escrowed =>
     escrowedOf(chain.token, {
       chainId: chain.chainId,
       operator: operator.address,
       payer,
       payee: payee.address,
       feeReceiver,
-      maxAmount: 10_000n,
+      maxAmount: MAX,
       salt,
+      ...(expiry !== undefined && { expiry }),
     });
   const fromOperator = (data: Hex) => read({ from: operator.address, to: ESCROW, data });
-  const authorized = async (salt: bigint, amount: bigint) => {
-    const payment = escrow(salt);
+  const authorized = async (payment: Escrowed, amount: bigint) => {
     const found = await fromOperator(
       await callAuthorize(chain.token, payment, { amount, chainId: chain.chainId }),
     );
     return { payment, found };
   };
 
+  test('the payer signs what the official client signs', async () => {
+    const now = 1_790_000_000;
+    vi.useFakeTimers({ toFake: ['Date'], now: now * 1_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const client = new AuthCaptureEvmScheme(privateKeyToAccount(payer.privateKey));
+    const { payload } = await client.createPaymentPayload(2, {
+      scheme: 'auth-capture',
+      network: `eip155:${chain.chainId}`,
+      asset: chain.token.address,
+      amount: String(MAX),
+      payTo: payee.address,
+      maxTimeoutSeconds: 60,
+      extra: {
+        name: 'USDC',
+        version: '2',
+        captureAuthorizer: operator.address,
+        feeRecipient: feeReceiver,
+        captureDeadline: now + 60,
+        refundDeadline: 2 ** 47,
+        minFeeBps: 0,
+        maxFeeBps: 1_000,
+      },
+    });
+    const { salt, signature } = payload as { readonly salt: Hex; readonly signature: Hex };
+    const terms = { amount: 1n, chainId: chain.chainId };
+    const data = await callAuthorize(chain.token, escrow(BigInt(salt), now + 60), terms);
+    expect(data).toContain(signature.slice(2));
+  });
+
   test('an authorization is a deposit, a capture one payment of the gross amount with its fee', async () => {
-    const { payment, found } = await authorized(1n, 10_000n);
-    expect(found).toMatchObject({ moves: [move(payment, 'deposit', 10_000n)], transfers: 2, others: 0 });
+    const { payment, found } = await authorized(escrow(1n), MAX);
+    expect(found).toMatchObject({ moves: [move(payment, 'deposit', MAX)], transfers: 2, others: 0 });
     const captured = await fromOperator(callCapture(payment, { amount: 6_000n, fee: 60n }));
     expect(captured).toMatchObject({
       moves: [move(payment, 'payment', 6_000n, 60n)],
@@ -280,28 +307,30 @@ describe('a payment of auth-capture', () => {
     expect(rest).toMatchObject({ moves: [move(payment, 'void', 4_000n)], transfers: 1, others: 0 });
   });
 
-  test('a charge is one payment, whatever transfers it takes', async () => {
+  test('a charge is one payment, whatever transfers it takes: its payer signed for more and gets the rest back', async () => {
     const payment = escrow(2n);
     const terms = { amount: 9_000n, fee: 90n, chainId: chain.chainId };
     const charged = await fromOperator(await callCharge(chain.token, payment, terms));
     expect(charged).toMatchObject({
       moves: [move(payment, 'payment', 9_000n, 90n)],
-      transfers: 4,
+      transfers: 5,
       others: 0,
     });
     const refunded = await fromOperator(callEscrowRefund(payment, 2_000n));
     expect(refunded).toMatchObject({ moves: [move(payment, 'refund', 2_000n)], transfers: 2, others: 0 });
   });
 
-  test('a charge without a fee leaves no transfer over', async () => {
+  test('a charge without a fee leaves no transfer over, also where the rest is as much as the charge', async () => {
     const payment = escrow(3n);
-    const terms = { amount: 500n, fee: 0n, chainId: chain.chainId };
+    const terms = { amount: MAX / 2n, fee: 0n, chainId: chain.chainId };
     const charged = await fromOperator(await callCharge(chain.token, payment, terms));
-    expect(charged).toMatchObject({ moves: [move(payment, 'payment', 500n)], transfers: 3, others: 0 });
+    expect(charged).toMatchObject({ moves: [move(payment, 'payment', MAX / 2n)], transfers: 4, others: 0 });
   });
 
   test('what the payer reclaims is a withdrawal', async () => {
-    const { payment } = await authorized(4n, 800n);
+    const newest = await chain.rpc.call<{ timestamp: Hex }>('eth_getBlockByNumber', 'latest', false);
+    const { payment } = await authorized(escrow(4n, Number(newest.timestamp) + 60), 800n);
+    await chain.rpc.call('evm_increaseTime', 60);
     const reclaimed = await read({ from: payer.address, to: ESCROW, data: callReclaim(payment) });
     expect(reclaimed).toMatchObject({ moves: [move(payment, 'withdrawal', 800n)], transfers: 1, others: 0 });
   });
