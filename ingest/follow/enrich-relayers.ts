@@ -45,6 +45,8 @@ const HEAD_WAIT_MAX_MS = 100;
 const CALLS_PER_ACCOUNT = 2;
 /** The halvings of 100 million blocks, and two blocks. */
 const CALLS_PER_FUNDER = 27 * CALLS_PER_ACCOUNT + 2;
+/** A refused question pauses its URL, which following the chain needs too: a node without old states is asked for them once a day. */
+const FUNDERS_RETRY_MS = 86_400_000;
 const ACCOUNTS_PER_READ_MAX = 10;
 const ACCOUNTS_PER_INSERT = 100;
 const CHOOSE_MAX_SECONDS = 60;
@@ -65,11 +67,13 @@ export interface EnrichDeps {
 export async function enrichRelayers(deps: EnrichDeps): Promise<void> {
   const { config, log, signal } = deps;
   const limits = { ...ENRICH_LIMITS, ...deps.limits };
+  let fundersFromMs = 0;
   try {
     while (!signal.aborted) {
       const startedMs = performance.now();
       const isDone = await enrichOnce(deps, limits);
-      if (isDone) await readFunders(deps, limits.fundersMax);
+      if (isDone && startedMs >= fundersFromMs && !(await readFunders(deps, limits.fundersMax)))
+        fundersFromMs = startedMs + FUNDERS_RETRY_MS;
       const spentMs = performance.now() - startedMs;
       const pauseMs = isDone ? Math.max(limits.retryMs, limits.roundMs - spentMs) : limits.retryMs;
       await delay(pauseMs, undefined, { signal });
@@ -108,8 +112,8 @@ async function enrichOnce(deps: EnrichDeps, limits: EnrichLimits): Promise<boole
   return addresses.length > 0;
 }
 
-/** Of a few accounts. Where no node has old states, the first question of a round is refused and ends it. */
-async function readFunders(deps: EnrichDeps, max: number): Promise<void> {
+/** Of a few accounts; false where a question was refused, as by a node without old states. */
+async function readFunders(deps: EnrichDeps, max: number): Promise<boolean> {
   const { config, source, writer, versions, log, signal } = deps;
   for (const account of await accountsOf(deps, 'enrich-unfunded', unfundedSql(config.chain, max), max)) {
     try {
@@ -128,10 +132,11 @@ async function readFunders(deps: EnrichDeps, max: number): Promise<void> {
         { chain: config.chain, err: error },
         'who funds relayers is not known: no node has old states',
       );
-      return;
+      return false;
     }
     await delay((CALLS_PER_FUNDER * 1_000) / (config.requestsPerSecond * RATE_SHARE), undefined, { signal });
   }
+  return true;
 }
 
 /** Named and proposed relayers that have sent something and whose funder was not read; at random, as one that cannot be read must not hold up others. */
