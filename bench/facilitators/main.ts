@@ -1,5 +1,5 @@
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { FACILITATOR_RELAYERS } from '../../clickhouse/tables/catalogues.ts';
+import { FACILITATOR_RELAYERS, RELAYER_FUNDERS } from '../../clickhouse/tables/catalogues.ts';
 import { SETTLEMENTS, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import { addressKey } from '../../core/domain/chains.ts';
@@ -99,7 +99,7 @@ async function findHidden(context: BenchContext): Promise<readonly Figure[]> {
 async function findIn(engine: BenchEngine, world: World): Promise<Finding> {
   const { writer } = engine;
   await emptyTables(engine);
-  for (const table of ['facilitator_relayers', 'proposed_relayers', 'proposal_passes'])
+  for (const table of ['facilitator_relayers', 'relayer_funders', 'proposed_relayers', 'proposal_passes'])
     await run(engine, sql`TRUNCATE TABLE ${trustedText(table)} SYNC`);
   const named = world.named.map(({ chain, address, facilitator }) => ({
     ...{ chain, address, facilitator, facilitatorName: facilitator },
@@ -110,7 +110,14 @@ async function findIn(engine: BenchEngine, world: World): Promise<Finding> {
   for (let at = 0; at < world.rows.length; at += ROWS_PER_INSERT)
     await insertPayments(engine, world.rows.slice(at, at + ROWS_PER_INSERT));
   const chains = [...new Set(world.rows.map(({ chain }) => chain))];
-  const { ms } = await timed(() => proposalPass({ writer, chains, clock: { nowMs: () => NOW * 1_000 } }));
+  const pass = (second: number) =>
+    proposalPass({ writer, chains, clock: { nowMs: () => (NOW + second) * 1_000 } });
+  await pass(0);
+  // Who funded a relayer is read of named and proposed ones alone.
+  const looked = new Set([...world.named, ...(await readProposals(writer))].map(addressKey));
+  const rows = world.funders.filter((one) => looked.has(addressKey(one)));
+  await insertRows(writer, { name: 'bench-funders', table: RELAYER_FUNDERS, rows, fixed: { ver: 1n } });
+  const { ms } = await timed(() => pass(60));
   const hidden = new Set(world.hidden.map(addressKey));
   const proposals = await readProposals(writer);
   const isRight = proposals.map((proposal) => hidden.has(addressKey(proposal)));

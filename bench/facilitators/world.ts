@@ -18,6 +18,8 @@ export interface World {
   readonly hidden: readonly BuiltIn[];
   /** What each decoy is, by its address. */
   readonly decoys: ReadonlyMap<Address, string>;
+  /** Who first sent each relayer its gas money. */
+  readonly funders: readonly { readonly chain: Chain; readonly address: Address; readonly funder: Address }[];
 }
 
 interface BuiltIn {
@@ -49,7 +51,29 @@ export function makeWorld(options: WorldOptions): World {
     for (let one = 0; one < options.decoys; one++)
       decoys.set(make({ draw, market, payments, options }), make.name);
   const named = relayers.filter((relayer) => !hidden.includes(relayer));
-  return { rows: payments.rows, hidden, named, decoys };
+  return {
+    rows: payments.rows,
+    hidden,
+    named,
+    decoys,
+    funders: fundersOf(draw, relayers, [...decoys.keys()]),
+  };
+}
+
+/** Most facilitators fill their relayers from an account of their own, others buy at an exchange, as half of the decoys do. */
+function fundersOf(draw: Draw, relayers: readonly BuiltIn[], decoys: readonly Address[]): World['funders'] {
+  const exchanges = Array.from({ length: 4 }, draw.account);
+  const own = new Map(
+    relayers.map(({ facilitator }) => [facilitator, draw.chance(0.7) ? draw.account() : undefined]),
+  );
+  return [
+    ...relayers.map(({ chain, address, facilitator }) => ({
+      ...{ chain, address, funder: own.get(facilitator) ?? draw.oneOf(exchanges) },
+    })),
+    ...decoys.map((address) => ({
+      ...{ chain: BASE, address, funder: draw.chance(0.5) ? draw.oneOf(exchanges) : draw.account() },
+    })),
+  ];
 }
 
 interface Making {

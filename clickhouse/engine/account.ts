@@ -1,4 +1,13 @@
-import { type Address, hexOf, TEXT_MAX_CHARS, type TransactionId } from '../../core/domain/account.ts';
+import {
+  type Address,
+  EVM_BYTES,
+  hexOf,
+  SOLANA_BYTES,
+  TEXT_MAX_CHARS,
+  type TransactionId,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from '../../core/domain/account.ts';
 import { type Sql, type SqlValue, sql, text, texts, trustedText } from './sql.ts';
 
 /**
@@ -24,16 +33,16 @@ const hexText = (column: string): string => `concat('0x', lower(hex(${column})))
 /** The expression of a column's text, for views and declarations; for statements there are the functions below. */
 export const expressions = {
   accountText: (column: string): string =>
-    `if(length(${column}) = 20, ${hexText(column)}, base58Encode(${column}))`,
+    `if(length(${column}) = ${EVM_BYTES.address}, ${hexText(column)}, base58Encode(${column}))`,
   transactionText: (column: string): string =>
-    `if(length(${column}) = 32, ${hexText(column)}, base58Encode(${column}))`,
+    `if(length(${column}) = ${EVM_BYTES.transaction}, ${hexText(column)}, base58Encode(${column}))`,
   /** The bytes of a text, of a hex or a base58 account; none of another text. */
   accountBytes: (text: string): string =>
     `if(startsWith(${text}, '0x'), unhex(substring(${text}, 3)), tryBase58Decode(${text}))`,
   /** Of bytes that are no account: hashes of blocks and files, data of logs. */
   hashText: hexText,
-  noAccount: bytesOfHex('0'.repeat(40)),
-  noTransaction: bytesOfHex('0'.repeat(64)),
+  noAccount: accountLiteral(ZERO_ADDRESS),
+  noTransaction: bytesOfHex(hexOf(ZERO_HASH)),
   noHash: `toFixedString('', ${HASH_BYTES})`,
 } as const;
 
@@ -104,5 +113,5 @@ export function isEvmAccountText(value: Sql): Sql {
 /** Whether a text is an account, as `readAddress` prints it: listings also name accounts of chains that this program cannot read. */
 export function isAccountText(value: Sql): Sql {
   return sql`(${isEvmAccountText(value)}
-    OR (length(${value}) <= ${trustedText(String(TEXT_MAX_CHARS.address))} AND length(tryBase58Decode(${value})) = 32))`;
+    OR (length(${value}) <= ${trustedText(String(TEXT_MAX_CHARS.address))} AND length(tryBase58Decode(${value})) = ${trustedText(String(SOLANA_BYTES.address))}))`;
 }

@@ -915,6 +915,7 @@ CREATE TABLE IF NOT EXISTS proposed_relayers
     `shared_settlement_count` UInt64,
     `shared_with` Array(LowCardinality(String)),
     `supported_by` Array(LowCardinality(String)),
+    `funded_with` LowCardinality(String),
     `first_seen` DateTime('UTC'),
     `last_seen` DateTime('UTC'),
     `gen` UInt64 CODEC(Delta, ZSTD(1))
@@ -1073,6 +1074,16 @@ CREATE TABLE IF NOT EXISTS relayer_accounts
     `nonce` UInt64,
     `gas_balance` UInt256,
     `enriched_at` DateTime('UTC'),
+    `ver` UInt64
+)
+ENGINE = ReplacingMergeTree(ver)
+ORDER BY (chain, address);
+
+CREATE TABLE IF NOT EXISTS relayer_funders
+(
+    `chain` LowCardinality(String),
+    `address` String,
+    `funder` String,
     `ver` UInt64
 )
 ENGINE = ReplacingMergeTree(ver)

@@ -1,3 +1,4 @@
+import { ADDRESS_INPUT_PATTERN } from '../../core/domain/account.ts';
 import { ACCOUNT_TYPE, expressions, TRANSACTION_TYPE } from '../engine/account.ts';
 import { dateTime, type Sql, sql, uint8 as uint8Value } from '../engine/sql.ts';
 import {
@@ -239,8 +240,7 @@ export const AGENT_WALLETS = {
 } as const satisfies Table;
 
 /** In the JSON of `services`. */
-const NAMED_ACCOUNT =
-  '"endpoint":"(?:eip155:[0-9]{1,16}|solana:[1-9A-HJ-NP-Za-km-z]{32}):(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})"';
+const NAMED_ACCOUNT = `"endpoint":"(?:eip155:[0-9]{1,16}|solana:[1-9A-HJ-NP-Za-km-z]{32}):${ADDRESS_INPUT_PATTERN.slice(1, -1)}"`;
 
 /**
  * Which agents ever named a wallet on their card, as a service whose endpoint is its account (CAIP-10). Apart from the wallets that agents

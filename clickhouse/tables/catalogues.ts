@@ -122,6 +122,15 @@ export const RELAYER_ACCOUNTS = {
   versions: ['ver'],
 } as const satisfies Table;
 
+/** Who first sent a relayer the coins that it pays for gas with; no account where no transaction did. Read once. */
+export const RELAYER_FUNDERS = {
+  name: 'relayer_funders',
+  columns: { chain, address: account, funder: account, ver: VERSIONED_TAIL.ver },
+  storage: { engine: 'ReplacingMergeTree(ver)', order: '(chain, address)' },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
 /** Claims of the numbers of passes. */
 export const CATALOGUE_PASSES = {
   name: 'catalogue_passes',

@@ -318,6 +318,8 @@ export const PROPOSED_RELAYERS = {
     /** Ids of the facilitators that the shared payees are also paid through. */
     shared_with: names,
     supported_by: names,
+    /** Id of the facilitator whose relayers were funded by the same account; empty where none were. */
+    funded_with: name,
     first_seen: time,
     last_seen: time,
     gen: stored(bigUint64, RISING),

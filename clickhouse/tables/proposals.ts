@@ -32,6 +32,7 @@ const PROPOSAL = reading(PROPOSED_RELAYERS, [
   'shared_settlement_count',
   'shared_with',
   'supported_by',
+  'funded_with',
   'first_seen',
   'last_seen',
 ]);

@@ -33,9 +33,6 @@ export interface EntryGroup {
   readonly entries: readonly Entry[];
 }
 
-/** Ids of channels look like hashes of transactions of EVM chains. */
-const CHANNEL = /^0x[0-9a-f]{64}$/;
-
 /** The wallet that the text is, or the transaction and the channel that it may be; none for other texts. */
 export function identityEntries(text: string): readonly Entry[] {
   const wanted = keptCase(text.trim());
@@ -55,7 +52,8 @@ export function identityEntries(text: string): readonly Entry[] {
         detail: 'transaction',
         href: `${CONSOLE_BASE}${transactionPath(wanted)}`,
       },
-      ...(CHANNEL.test(wanted)
+      // Ids of channels look like hashes of transactions of EVM chains.
+      ...(wanted.startsWith('0x')
         ? [
             {
               kind: 'channel' as const,

@@ -1,3 +1,5 @@
+import { isAddressText, keptCase } from '../account-texts.ts';
+
 /** What a value of a placeholder must look like, by its type. Pure, so that tests can run it outside a browser. */
 
 interface FieldLook {
@@ -82,12 +84,10 @@ const FORMS: readonly { readonly type: RegExp; readonly fault: string; isGood(va
   },
 ];
 
-const ADDRESS_CHARS = 42;
-
 /** Addresses are lower-case in every table, so that another one finds nothing. */
 function addressFault(value: string): string | null {
-  if (!/^0x[0-9a-fA-F]*$/i.test(value) || value.length !== ADDRESS_CHARS) return null;
-  return value === value.toLowerCase() ? null : 'Addresses are lower-case here.';
+  const kept = keptCase(value);
+  return kept === value || !isAddressText(kept) ? null : 'Addresses are lower-case here.';
 }
 
 function integerFault(value: string, isUnsigned: boolean, bits: number): string | null {

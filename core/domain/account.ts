@@ -30,6 +30,7 @@ export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
 /** For schemas: an address as it is taken, and as answers have it; likewise a transaction. Hex has a `0`, which base58 has not. */
 export const ADDRESS_INPUT_PATTERN = '^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$';
+export const EVM_ADDRESS_INPUT_PATTERN = '^0x[0-9a-fA-F]{40}$';
 export const ADDRESS_PATTERN = '^(0x[0-9a-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$';
 export const TRANSACTION_INPUT_PATTERN = '^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$';
 export const TRANSACTION_PATTERN = '^(0x[0-9a-f]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$';
@@ -67,6 +68,10 @@ const SPELLINGS: Readonly<Record<Namespace, Spelling>> = {
     chars: { address: { min: 32, max: 44 }, transaction: { min: 64, max: 88 } },
   },
 };
+
+/** The lengths of an account and a transaction. */
+export const EVM_BYTES = SPELLINGS.eip155.bytes;
+export const SOLANA_BYTES = SPELLINGS.solana.bytes;
 
 /** The namespace that a text would be of: hex begins with `0x`, and everything else is read as base58. */
 export function namespaceOfText(text: string): Namespace {
@@ -131,7 +136,7 @@ export function faultOf(text: string, kind: Kind): string {
 
 /** How many digits hex has, without its prefix. */
 export function hexDigitsOf(kind: Kind): number {
-  return 2 * SPELLINGS.eip155.bytes[kind];
+  return 2 * EVM_BYTES[kind];
 }
 
 /** The address or the transaction that hex stands for, in any case, with or without its prefix; undefined for any other text. */

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Address } from './account.ts';
+import { type Address, hexOf } from './account.ts';
 
 /** What a wallet signs a transfer under, besides chain and contract. */
 export interface TokenDomain {
@@ -19,7 +19,7 @@ export function domainSeparator(
     hashOf(name),
     hashOf(version),
     Buffer.from(chainId.toString(16).padStart(64, '0'), 'hex'),
-    Buffer.from(contract.slice(2).padStart(64, '0'), 'hex'),
+    Buffer.from(hexOf(contract).padStart(64, '0'), 'hex'),
   ];
   return `0x${Buffer.from(keccak_256(Buffer.concat(parts))).toString('hex')}`;
 }

@@ -21,6 +21,8 @@ export interface RelayerFigures {
   readonly sharedSettlementCount: number;
   /** Facilitators whose `/supported` answer lists the address, by id. */
   readonly supportedBy: readonly string[];
+  /** The facilitator, by id, whose relayers got their first coins for gas from the account that sent this one its first; empty: none. */
+  readonly fundedWith: string;
 }
 
 /** A month has the weekly and the monthly runs of a payroll, and facilitators change addresses faster than in a quarter. */
@@ -45,11 +47,18 @@ const SHARED_PAYEES = { none: 1, full: 8 };
 const SHARED_PAYMENTS = { none: 0.1, full: 0.5 };
 /** A listing in `/supported` raises the mean by this share of what it lacks to 1. Not to 1: the facilitator that answers claims the address. */
 const SUPPORTED_WEIGHT = 0.6;
+/** Likewise. Not to 1: a customer of the same exchange can have the same sender. */
+const FUNDED_WEIGHT = 0.6;
+/**
+ * So many relayers of one facilitator, and none of another, must have a sender in common: an operator's account fills many, and an exchange's
+ * fills those of several. Such a sender is how relayers are attributed by hand (Merit-Systems/x402scan pull request 983).
+ */
+export const FUNDED_RELAYERS_MIN = 2;
 
 /**
  * The score, 0 to 1: the share of relays, times the geometric mean of four: how many payers it has, what share of them also pays through named
  * facilitators, how many payees it shares with these, and what share of its payments goes there. So each of the five must be there; a listing
- * in `/supported` makes up for weak ones, but not for payments that were not relayed.
+ * in `/supported` and a shared sender of its first coins make up for weak ones, but not for payments that were not relayed.
  */
 export function proposalScore(figures: RelayerFigures): number {
   const { settlementCount, relayedCount, payerCount, payerSpread } = figures;
@@ -62,8 +71,9 @@ export function proposalScore(figures: RelayerFigures): number {
     ramp(figures.sharedSettlementCount / settlementCount, SHARED_PAYMENTS),
   ];
   const behaviour = parts.reduce((product, part) => product * part, 1) ** (1 / parts.length);
-  const listed = figures.supportedBy.length === 0 ? 0 : SUPPORTED_WEIGHT;
-  return relays * (behaviour + (1 - behaviour) * listed);
+  const unlisted = figures.supportedBy.length === 0 ? 1 : 1 - SUPPORTED_WEIGHT;
+  const unfunded = figures.fundedWith === '' ? 1 : 1 - FUNDED_WEIGHT;
+  return relays * (1 - (1 - behaviour) * unlisted * unfunded);
 }
 
 interface Ramp {

@@ -196,6 +196,11 @@ export interface BlockSource extends BlockReader, ChainTip {
    */
   accounts(addresses: readonly Address[]): Promise<readonly AccountFacts[]>;
   /**
+   * Who sent the first coins of the chain that an account had; null where no transaction did, but a contract or the first block. Throws
+   * `AccountsUnread` where the node does not keep the states of all blocks, or after few attempts. Unverified, as `accounts`.
+   */
+  funder(account: Address): Promise<Address | null>;
+  /**
    * The wanted receipts of each block, in the given order; null for a block that no URL answers rightly: absent, of another block or
    * fork, without a wanted transaction, or with one that failed. Throws `ReceiptsUnread` after few attempts, because no settlement
    * depends on it.

@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../../core/domain/account.ts';
+import { type Address, type Hash, hexDigitsOf } from '../../core/domain/account.ts';
 import type { BlockRef, Header, RawLog, TransactionFacts } from './block-source.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
 import type { Question } from './rpc/pool.ts';
@@ -23,8 +23,8 @@ export type IsWanted = (hash: Hash) => boolean;
 
 const NONE: IsWanted = () => false;
 
-const HASH_DIGITS = 64;
-export const ADDRESS_DIGITS = 40;
+const HASH_DIGITS = hexDigitsOf('transaction');
+export const ADDRESS_DIGITS = hexDigitsOf('address');
 const LOWER_HEX = /^0x[0-9a-f]*$/;
 const ANY_HEX = /^0x[0-9a-f]*$/i;
 /** 13 digits are 52 bits: always a safe integer. */
@@ -160,6 +160,15 @@ export function readTransaction(entry: unknown): TransactionFacts {
     to: to === null || to === undefined ? null : (hexText(to, ADDRESS_DIGITS, 'recipient') as Address), // matched just now
     input: calldata(transaction['input']),
   };
+}
+
+/** Who sent coins of the chain to an account in a block that was read with its transactions: the first; null where no transaction did. */
+export function readSenderTo(result: unknown, account: Address): Address | null {
+  const transactions = list(record(result, 'block')['transactions'], 'transactions');
+  const paying = transactions.filter(
+    (entry) => wideQuantity(record(entry, 'transaction')['value'], 'value') > 0n,
+  );
+  return paying.map(readTransaction).find(({ to }) => to === account)?.from ?? null;
 }
 
 /** 0x-prefixed hex of a block number, as JSON-RPC wants it. */

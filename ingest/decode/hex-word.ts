@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../../core/domain/account.ts';
+import { type Address, type Hash, hexDigitsOf, ZERO_ADDRESS } from '../../core/domain/account.ts';
 
 /**
  * Reads 32-byte words of a log by position. The source has checked that they are hex, so nothing is checked twice; a word's
@@ -11,12 +11,12 @@ import type { Address, Hash } from '../../core/domain/account.ts';
 /** `0x` and 64 digits. */
 export const WORD_CHARS = 66;
 /** `0x` and the padding of an address. */
-const PADDING_CHARS = 26;
+const PADDING_CHARS = WORD_CHARS - hexDigitsOf('address');
 const ADDRESS_OFFSET = PADDING_CHARS - 2;
-const ADDRESS_CHARS = 42;
+const ADDRESS_CHARS = ZERO_ADDRESS.length;
 
 export function addressInWord(word: Hash): Address {
-  return `0x${word.slice(PADDING_CHARS)}` as Address; // 40 digits of a `Hash`
+  return `0x${word.slice(PADDING_CHARS)}` as Address; // the last digits of a `Hash`
 }
 
 /** Whether the word holds this address. Compares the last digits first, in which nearly all pairs differ. */

@@ -1,4 +1,4 @@
-import { accountText } from '../../clickhouse/engine/account.ts';
+import { accountText, hashText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { addressField, hashField } from '../../clickhouse/engine/row-reader.ts';
 import { sql, text, texts } from '../../clickhouse/engine/sql.ts';
@@ -33,7 +33,7 @@ async function readTerms(
 ): Promise<KnownTerms> {
   const { rows } = await writer.rows({
     name: `channel-terms ${chain}`,
-    sql: sql`SELECT concat('0x', lower(hex(channel))) AS id, ${accountText('any(payer)')}, ${accountText('any(payee)')}, ${accountText('any(asset)')}
+    sql: sql`SELECT ${hashText('channel')} AS id, ${accountText('any(payer)')}, ${accountText('any(payee)')}, ${accountText('any(asset)')}
       FROM channel_rows
       WHERE channel IN (SELECT unhex(substring(arrayJoin(${texts(channels)}), 3))) AND chain = ${text(chain)} AND del = 0
       GROUP BY channel`,

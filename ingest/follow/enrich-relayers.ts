@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { accountText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
-import { RELAYER_ACCOUNTS } from '../../clickhouse/tables/catalogues.ts';
+import { RELAYER_ACCOUNTS, RELAYER_FUNDERS } from '../../clickhouse/tables/catalogues.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
-import { type Address, address } from '../../core/domain/account.ts';
+import { type Address, address, ZERO_ADDRESS } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
@@ -13,7 +13,8 @@ import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
 /**
- * Reads nonce and balance of relayers' accounts from the chain, of the busiest and every named one, in rounds while the worker runs.
+ * Reads nonce and balance of relayers' accounts from the chain, of the busiest and every named one, in rounds while the worker runs, and once
+ * who first funded each named and each proposed one.
  * Nothing depends on it, so it takes a small share of the permitted requests and never retries a refused one, to leave following the
  * chain unaffected. After a failure the last values stay, with the time when they were read.
  */
@@ -25,6 +26,8 @@ export interface EnrichLimits {
   readonly retryMs: number;
   readonly busiestMax: number;
   readonly namedMax: number;
+  /** Accounts of which one round reads who funded them. */
+  readonly fundersMax: number;
 }
 
 export const ENRICH_LIMITS: EnrichLimits = {
@@ -32,6 +35,7 @@ export const ENRICH_LIMITS: EnrichLimits = {
   retryMs: 30_000,
   busiestMax: 500,
   namedMax: 1_000,
+  fundersMax: 4,
 };
 
 /** Share of the permitted requests; backfill and the head keep the rest. */
@@ -39,6 +43,10 @@ const RATE_SHARE = 0.1;
 /** A batch of requests delays the next request by their slots: at most this long. */
 const HEAD_WAIT_MAX_MS = 100;
 const CALLS_PER_ACCOUNT = 2;
+/** The halvings of 100 million blocks, and two blocks. */
+const CALLS_PER_FUNDER = 27 * CALLS_PER_ACCOUNT + 2;
+/** A refused question pauses its URL, which following the chain needs too: a node without old states is asked for them once a day. */
+const FUNDERS_RETRY_MS = 86_400_000;
 const ACCOUNTS_PER_READ_MAX = 10;
 const ACCOUNTS_PER_INSERT = 100;
 const CHOOSE_MAX_SECONDS = 60;
@@ -47,7 +55,7 @@ const RECENT_DAYS = 2;
 
 export interface EnrichDeps {
   readonly config: Pick<ChainConfig, 'chain' | 'requestsPerSecond'>;
-  readonly source: Pick<BlockSource, 'accounts'>;
+  readonly source: Pick<BlockSource, 'accounts' | 'funder'>;
   readonly writer: Writer;
   readonly versions: Versions;
   readonly log: Log;
@@ -59,10 +67,13 @@ export interface EnrichDeps {
 export async function enrichRelayers(deps: EnrichDeps): Promise<void> {
   const { config, log, signal } = deps;
   const limits = { ...ENRICH_LIMITS, ...deps.limits };
+  let fundersFromMs = 0;
   try {
     while (!signal.aborted) {
       const startedMs = performance.now();
       const isDone = await enrichOnce(deps, limits);
+      if (isDone && startedMs >= fundersFromMs && !(await readFunders(deps, limits.fundersMax)))
+        fundersFromMs = startedMs + FUNDERS_RETRY_MS;
       const spentMs = performance.now() - startedMs;
       const pauseMs = isDone ? Math.max(limits.retryMs, limits.roundMs - spentMs) : limits.retryMs;
       await delay(pauseMs, undefined, { signal });
@@ -101,17 +112,58 @@ async function enrichOnce(deps: EnrichDeps, limits: EnrichLimits): Promise<boole
   return addresses.length > 0;
 }
 
-async function chooseRelayers(
-  { config, writer, log, signal }: EnrichDeps,
-  limits: EnrichLimits,
+/** Of a few accounts; false where a question was refused, as by a node without old states. */
+async function readFunders(deps: EnrichDeps, max: number): Promise<boolean> {
+  const { config, source, writer, versions, log, signal } = deps;
+  for (const account of await accountsOf(deps, 'enrich-unfunded', unfundedSql(config.chain, max), max)) {
+    try {
+      const funder = (await source.funder(account)) ?? ZERO_ADDRESS;
+      await untilAcknowledged(log, signal, () =>
+        insertRows(writer, {
+          name: 'enrich-funder',
+          table: RELAYER_FUNDERS,
+          rows: [{ address: account, funder }],
+          fixed: { chain: config.chain, ver: versions.next() },
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof AccountsUnread)) throw error;
+      log.debug(
+        { chain: config.chain, err: error },
+        'who funds relayers is not known: no node has old states',
+      );
+      return false;
+    }
+    await delay((CALLS_PER_FUNDER * 1_000) / (config.requestsPerSecond * RATE_SHARE), undefined, { signal });
+  }
+  return true;
+}
+
+/** Named and proposed relayers that have sent something and whose funder was not read; at random, as one that cannot be read must not hold up others. */
+function unfundedSql(chain: string, max: number): Sql {
+  const on = sql`chain = ${text(chain)}`;
+  return sql`SELECT ${accountText('address')} FROM relayer_accounts FINAL WHERE ${on} AND nonce > 0
+      AND address NOT IN (SELECT address FROM relayer_funders WHERE ${on})
+      AND (address IN (SELECT address FROM facilitator_relayers FINAL WHERE ${on} AND del = 0)
+        OR address IN (SELECT address FROM proposed_relayers WHERE ${on} AND gen IN (SELECT max(gen) FROM proposal_passes)))
+    ORDER BY rand() LIMIT ${uint32(max)}`;
+}
+
+function chooseRelayers(deps: EnrichDeps, limits: EnrichLimits): Promise<Address[]> {
+  const { busiestMax, namedMax } = limits;
+  return accountsOf(deps, 'enrich-choose', chooseSql(deps.config.chain, limits), busiestMax + namedMax);
+}
+
+async function accountsOf(
+  { writer, log, signal }: EnrichDeps,
+  name: string,
+  statement: Sql,
+  maxRows: number,
 ): Promise<Address[]> {
   const { rows } = await untilAcknowledged(log, signal, () =>
     writer.rows({
-      name: 'enrich-choose',
-      maxSeconds: CHOOSE_MAX_SECONDS,
-      maxRows: limits.busiestMax + limits.namedMax,
+      ...{ name, maxSeconds: CHOOSE_MAX_SECONDS, maxRows, sql: statement },
       settings: { max_threads: 1 },
-      sql: chooseSql(config.chain, limits),
     }),
   );
   return rows.map((row) => address(String(row[0])));

@@ -5,10 +5,11 @@ import { ADDRESS_PATTERN, type Address, address } from '../../core/domain/accoun
 import { type Chain, chainIdOf, chainOf, isChain } from '../../core/domain/chains.ts';
 
 const FACILITATOR = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' });
+const DAY = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 /** Day (UTC) from which the account counts as the facilitator's. */
-const FIRST_SEEN = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
-/** The facilitator uses it no more. What it relayed stays the facilitator's; no source says since when. */
-const DEPRECATED = Type.Optional(Type.Literal(true));
+const FIRST_SEEN = DAY;
+/** By this day the facilitator used it no more; no source says since when. What it relayed stays the facilitator's. */
+const DEPRECATED_BY = Type.Optional(DAY);
 
 /** The dated relayer table of EVM chains that ships with the program, in the form of its file. */
 const RelayersSchema = Type.Object({
@@ -19,7 +20,7 @@ const RelayersSchema = Type.Object({
       chain_id: Type.Integer({ minimum: 1 }),
       address: Type.String({ pattern: ADDRESS_PATTERN }),
       first_seen: FIRST_SEEN,
-      deprecated: DEPRECATED,
+      deprecated_by: DEPRECATED_BY,
     }),
   ),
 });
@@ -33,7 +34,7 @@ const FeePayersSchema = Type.Object({
       chain: Type.String(),
       address: Type.String(),
       first_seen: FIRST_SEEN,
-      deprecated: DEPRECATED,
+      deprecated_by: DEPRECATED_BY,
     }),
   ),
 });

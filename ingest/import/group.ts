@@ -1,3 +1,4 @@
+import { ZERO_HASH } from '../../core/domain/account.ts';
 import { runPool } from '../../core/process/pool.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
 import { rowsOfBatch } from '../decode/batch.ts';
@@ -13,7 +14,6 @@ import { commonRanges, cutWindows, type FileGroup, formatRanges, withoutRanges }
 import { importProblems } from './problem.ts';
 import {
   emptyStaging,
-  NO_HASH,
   readBlockRuns,
   readHashes,
   readSeenCodes,
@@ -90,7 +90,7 @@ export async function importGroup(
     progress.wrote(written.settlements);
     progress.add((logs * (1 - LOADING_SHARE)) / windows.length);
     if (covered.length === 0 || options.dryRun) return;
-    const finished = covered.map((range) => ({ ...range, endHash: known.get(range.to) ?? NO_HASH }));
+    const finished = covered.map((range) => ({ ...range, endHash: known.get(range.to) ?? ZERO_HASH }));
     await run.acknowledged(() => run.checkpoints.saveBackfill(finished));
   };
   await storeWindows(run, parts, store);
@@ -170,7 +170,7 @@ function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockR
   if (problems.length > 0) throw importProblems(problems);
   const withoutTransactions = blocks.filter(({ missingTransactions }) => missingTransactions > 0);
   const missing = withoutTransactions.reduce((sum, { missingTransactions }) => sum + missingTransactions, 0);
-  const withoutHash = blocks.filter(({ hash }) => hash === NO_HASH);
+  const withoutHash = blocks.filter(({ hash }) => hash === ZERO_HASH);
   const withoutTime = blocks.filter(({ time }) => time === 0);
   if (!skip) {
     report(
@@ -192,7 +192,7 @@ function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockR
   }
   return rangesOf(
     blocks.filter(
-      ({ missingTransactions, hash, time }) => missingTransactions > 0 || hash === NO_HASH || time === 0,
+      ({ missingTransactions, hash, time }) => missingTransactions > 0 || hash === ZERO_HASH || time === 0,
     ),
   );
 }

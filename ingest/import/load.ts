@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { expressions, HASH_BYTES } from '../../clickhouse/engine/account.ts';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { EVM_BYTES, ZERO_HASH } from '../../core/domain/account.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { CHANNEL_TOPICS, emittersOf, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
@@ -106,17 +108,17 @@ function selectLogs(
     SELECT x_number, x_index, x_emitter, x_event, x_topics, x_emitter > 0 AND x_event > 0 AND NOT (${plain}), x_hash, x_topic1, x_topic2, x_topic3, x_data, x_block, x_time
     FROM (
       SELECT ${name(columns, 'blockNumber')} AS x_number, ${name(columns, 'logIndex')} AS x_index,
-        indexOf(${unhexed(emitterCodes(context))}, ${bytesOf(name(columns, 'address'), 20)}) AS x_emitter,
-        indexOf(${unhexed(EVENT_CODES)}, ${bytesOf(topic(0), 32)}) AS x_event,
+        indexOf(${unhexed(emitterCodes(context))}, ${bytesOf(name(columns, 'address'), EVM_BYTES.address)}) AS x_emitter,
+        indexOf(${unhexed(EVENT_CODES)}, ${bytesOf(topic(0), HASH_BYTES)}) AS x_event,
         (${topic(0)} != '') + (${topic(1)} != '') + (${topic(2)} != '') + (${topic(3)} != '') AS x_topics,
-        ${fixedBytes(name(columns, 'transactionHash'), 32)} AS x_hash,
-        ${fixedBytes(topic(1), 32)} AS x_topic1, ${fixedBytes(topic(2), 32)} AS x_topic2, ${fixedBytes(topic(3), 32)} AS x_topic3,
+        ${fixedBytes(name(columns, 'transactionHash'), HASH_BYTES)} AS x_hash,
+        ${fixedBytes(topic(1), HASH_BYTES)} AS x_topic1, ${fixedBytes(topic(2), HASH_BYTES)} AS x_topic2, ${fixedBytes(topic(3), HASH_BYTES)} AS x_topic3,
         ${variableBytes(name(columns, 'data'), name(columns, 'transactionHash'))} AS x_data,
         ${blockHash(columns)} AS x_block, ${blockTime(columns)} AS x_time, rowNumberInBlock() AS x_row
       FROM input(${structureOf(columns)})
       WHERE ${checks(columns, chainId, [
-        ['transactionHash', 32],
-        ['address', 20],
+        ['transactionHash', HASH_BYTES],
+        ['address', EVM_BYTES.address],
       ])}
     )
     WHERE (x_emitter > 0 AND x_event > 0 OR x_row < ${uint64(SAMPLED_PER_BLOCK)}) AND ${within(blocks)}`;
@@ -132,14 +134,14 @@ function selectTransactions(
   const to = Math.min(blocks.to, range?.to ?? Number.MAX_SAFE_INTEGER);
   const recipient = sql`ifNull(${name(columns, 'to')}, '')`;
   return sql`(block_number, transaction_hash, sender, has_recipient, recipient, input, block_hash, block_time)
-    SELECT ${name(columns, 'blockNumber')} AS x_number, ${fixedBytes(name(columns, 'transactionHash'), 32)} AS x_hash,
-      ${fixedBytes(name(columns, 'from'), 20)}, length(${recipient}) > 2, ${fixedBytes(sql`if(length(${recipient}) > 2, ${recipient}, '')`, 20)},
+    SELECT ${name(columns, 'blockNumber')} AS x_number, ${fixedBytes(name(columns, 'transactionHash'), HASH_BYTES)} AS x_hash,
+      ${fixedBytes(name(columns, 'from'), EVM_BYTES.address)}, length(${recipient}) > 2, ${fixedBytes(sql`if(length(${recipient}) > 2, ${recipient}, '')`, EVM_BYTES.address)},
       ${variableBytes(name(columns, 'input'), name(columns, 'transactionHash'))},
       ${blockHash(columns)}, ${blockTime(columns)}
     FROM input(${structureOf(columns)})
     WHERE ${checks(columns, target.chainId, [
-      ['transactionHash', 32],
-      ['from', 20],
+      ['transactionHash', HASH_BYTES],
+      ['from', EVM_BYTES.address],
     ])} AND ${within(blocks)}
       AND x_hash IN (SELECT transaction_hash FROM ${logs} WHERE candidate AND block_number >= ${uint64(from)} AND block_number <= ${uint64(to)})`;
 }
@@ -189,14 +191,14 @@ function fixedBytes(value: Sql, size: number): Sql {
 
 /** A text of any size is hex where the hash in its row is. */
 function variableBytes(value: Sql, hash: Sql): Sql {
-  return sql`if(length(${hash}) = 66, unhex(substring(${value}, 3)), ${value})`;
+  return sql`if(length(${hash}) = ${uint64(ZERO_HASH.length)}, unhex(substring(${value}, 3)), ${value})`;
 }
 
 function blockHash(columns: FoundColumns): Sql {
   return optional(
     columns['blockHash'],
-    (column) => fixedBytes(sql`ifNull(${column}, '')`, 32),
-    sql`toFixedString('', 32)`,
+    (column) => fixedBytes(sql`ifNull(${column}, '')`, HASH_BYTES),
+    trustedText(expressions.noHash),
   );
 }
 

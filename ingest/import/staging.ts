@@ -1,10 +1,16 @@
 import { hostname } from 'node:os';
-import { ACCOUNT_TYPE } from '../../clickhouse/engine/account.ts';
+import {
+  ACCOUNT_TYPE,
+  expressions,
+  HASH_BYTES,
+  HASH_TYPE,
+  hashText,
+} from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { sql, text, trustedText, uint64s } from '../../clickhouse/engine/sql.ts';
-import type { Address, Hash } from '../../core/domain/account.ts';
+import { type Address, EVM_BYTES, type Hash, ZERO_HASH } from '../../core/domain/account.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
 
 /**
@@ -28,12 +34,12 @@ const NAMES = ['logs', 'transactions', 'blocks', 'payees'] as const;
 /** Hashes do not compress, and what lives for a minute need not survive a power cut. */
 const COLUMNS: Readonly<Record<(typeof NAMES)[number], string>> = {
   logs: `block_number UInt64 CODEC(Delta, LZ4), log_index UInt32, emitter UInt8, event UInt8, topic_count UInt8,
-    candidate UInt8, transaction_hash FixedString(32) CODEC(NONE), topic1 FixedString(32), topic2 FixedString(32),
-    topic3 FixedString(32), data String, block_hash FixedString(32), block_time UInt32`,
-  transactions: `block_number UInt64 CODEC(Delta, LZ4), transaction_hash FixedString(32) CODEC(NONE),
-    sender FixedString(20), has_recipient UInt8, recipient FixedString(20), input String, block_hash FixedString(32),
+    candidate UInt8, transaction_hash ${HASH_TYPE} CODEC(NONE), topic1 ${HASH_TYPE}, topic2 ${HASH_TYPE},
+    topic3 ${HASH_TYPE}, data String, block_hash ${HASH_TYPE}, block_time UInt32`,
+  transactions: `block_number UInt64 CODEC(Delta, LZ4), transaction_hash ${HASH_TYPE} CODEC(NONE),
+    sender FixedString(${EVM_BYTES.address}), has_recipient UInt8, recipient FixedString(${EVM_BYTES.address}), input String, block_hash ${HASH_TYPE},
     block_time UInt32`,
-  blocks: 'block_number UInt64 CODEC(Delta, LZ4), block_hash FixedString(32) CODEC(NONE), block_time UInt32',
+  blocks: `block_number UInt64 CODEC(Delta, LZ4), block_hash ${HASH_TYPE} CODEC(NONE), block_time UInt32`,
   payees: `address ${ACCOUNT_TYPE}`,
 };
 const ORDERS: Readonly<Record<(typeof NAMES)[number], string>> = {
@@ -145,8 +151,6 @@ const READ_MAX_SECONDS = 600;
 const BLOCKS_MAX = 50_000_000;
 /** Both are bytes. */
 const CODES_MAX = 65_536;
-const HASH_CHARS = 66;
-export const NO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
 /** Hash and time come from any file that has them; a hash or a time that no file has is zero. Ascending. */
 export async function readStagedBlocks(writer: Writer, staging: Staging): Promise<StagedBlock[]> {
@@ -155,20 +159,20 @@ export async function readStagedBlocks(writer: Writer, staging: Staging): Promis
   const bytes = await writer.rowBinary({
     name: 'import-blocks',
     sql: sql`
-      SELECT number, toFixedString(concat('0x', lower(hex(max(high)))), 66), max(time), sum(candidates), sum(missing),
-        toUInt8(max(high) != min(low) AND max(high) != toFixedString('', 32))
+      SELECT number, toFixedString(${hashText('max(high)')}, ${trustedText(String(ZERO_HASH.length))}), max(time), sum(candidates), sum(missing),
+        toUInt8(max(high) != min(low) AND max(high) != ${NO_HASH})
       FROM (
-        SELECT block_number AS number, max(block_hash) AS high, min(if(block_hash = toFixedString('', 32), ${ALL_ONES}, block_hash)) AS low,
+        SELECT block_number AS number, max(block_hash) AS high, min(if(block_hash = ${NO_HASH}, ${ALL_ONES}, block_hash)) AS low,
           max(block_time) AS time, toUInt32(count()) AS candidates, toUInt32(0) AS missing
         FROM ${logs} WHERE candidate GROUP BY number
         UNION ALL
-        SELECT block_number, max(block_hash), min(if(block_hash = toFixedString('', 32), ${ALL_ONES}, block_hash)), max(block_time), 0, 0
+        SELECT block_number, max(block_hash), min(if(block_hash = ${NO_HASH}, ${ALL_ONES}, block_hash)), max(block_time), 0, 0
         FROM ${transactions} GROUP BY block_number
         UNION ALL
-        SELECT block_number, max(block_hash), min(if(block_hash = toFixedString('', 32), ${ALL_ONES}, block_hash)), max(block_time), 0, 0
+        SELECT block_number, max(block_hash), min(if(block_hash = ${NO_HASH}, ${ALL_ONES}, block_hash)), max(block_time), 0, 0
         FROM ${trustedText(staging.blocks)} WHERE block_number IN (SELECT block_number FROM ${logs} WHERE candidate) GROUP BY block_number
         UNION ALL
-        SELECT block_number, toFixedString('', 32), ${ALL_ONES}, 0, 0, toUInt32(uniqExact(transaction_hash))
+        SELECT block_number, ${NO_HASH}, ${ALL_ONES}, 0, 0, toUInt32(uniqExact(transaction_hash))
         FROM ${logs} WHERE candidate AND transaction_hash NOT IN (SELECT transaction_hash FROM ${transactions}) GROUP BY block_number
       )
       GROUP BY number HAVING sum(candidates) > 0 ORDER BY number`,
@@ -180,7 +184,7 @@ export async function readStagedBlocks(writer: Writer, staging: Staging): Promis
   while (reader.hasMore) {
     blocks.push({
       number: reader.u64(),
-      hash: reader.fixed(HASH_CHARS) as Hash, // 32 bytes as hex, by the statement
+      hash: reader.fixed(ZERO_HASH.length) as Hash, // 32 bytes as hex, by the statement
       time: reader.u32(),
       candidates: reader.u64(),
       missingTransactions: reader.u64(),
@@ -191,7 +195,8 @@ export async function readStagedBlocks(writer: Writer, staging: Staging): Promis
 }
 
 /** Above every hash: what a minimum ignores. */
-const ALL_ONES = sql`toFixedString(unhex('${trustedText('f'.repeat(64))}'), 32)`;
+const NO_HASH = trustedText(expressions.noHash);
+const ALL_ONES = trustedText(`toFixedString(unhex('${'ff'.repeat(HASH_BYTES)}'), ${HASH_BYTES})`);
 
 /** Codes of emitter and event of the staged logs, joined by a space; 0 stands for any other than those asked for. */
 export async function readSeenCodes(writer: Writer, staging: Staging): Promise<string[]> {
@@ -227,7 +232,7 @@ export async function readHashes(
   if (numbers.length === 0) return new Map();
   const { rows } = await writer.rows({
     name: 'import-hashes',
-    sql: sql`SELECT block_number, concat('0x', lower(hex(max(block_hash)))) FROM ${trustedText(staging.blocks)}
+    sql: sql`SELECT block_number, ${hashText('max(block_hash)')} FROM ${trustedText(staging.blocks)}
              WHERE block_number IN (SELECT arrayJoin(${uint64s(numbers)})) GROUP BY block_number`,
     maxSeconds: READ_MAX_SECONDS,
     maxRows: numbers.length,

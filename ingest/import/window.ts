@@ -1,14 +1,15 @@
+import { expressions, hashText } from '../../clickhouse/engine/account.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import type { Address, Hash } from '../../core/domain/account.ts';
+import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../core/domain/account.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { orderLogs } from '../chain/check-batch.ts';
 import { ProviderContradiction } from '../chain/rpc/failure.ts';
 import type { BlockRange } from '../write/checkpoints.ts';
 import { EVENT_CODES } from './load.ts';
 import { importProblems } from './problem.ts';
-import { NO_HASH, type StagedBlock, type Staging } from './staging.ts';
+import type { StagedBlock, Staging } from './staging.ts';
 
 /**
  * Reads a window of the staged blocks as the batch that the RPC path would have made of it: hex text, ascending, with the
@@ -17,8 +18,8 @@ import { NO_HASH, type StagedBlock, type Staging } from './staging.ts';
 
 const MAX_SECONDS = 120;
 const ROWS_MAX = 20_000_000;
-const HASH_CHARS = 66;
-const ADDRESS_CHARS = 42;
+const HASH_CHARS = ZERO_HASH.length;
+const ADDRESS_CHARS = ZERO_ADDRESS.length;
 
 export interface StagedWindow extends BlockRange {
   /** Those with candidates, ascending. */
@@ -32,7 +33,7 @@ export async function readWindow(
   window: StagedWindow,
 ): Promise<BlockBatch> {
   const blocks = window.blocks.map(
-    ({ number, hash, time }): BlockRef => ({ number, hash, time, parentHash: NO_HASH }),
+    ({ number, hash, time }): BlockRef => ({ number, hash, time, parentHash: ZERO_HASH }),
   );
   if (blocks.length === 0)
     return { from: window.from, to: window.to, blocks, logs: [], transactions: new Map() };
@@ -70,13 +71,13 @@ function within({ from, to }: BlockRange): Sql {
 }
 
 function hex(column: string, chars: number): Sql {
-  return trustedText(`toFixedString(concat('0x', lower(hex(${column}))), ${chars})`);
+  return trustedText(`toFixedString(${expressions.hashText(column)}, ${chars})`);
 }
 
 function selectLogs({ logs }: Staging, window: BlockRange): Sql {
   const table = trustedText(logs);
   return sql`SELECT block_number, log_index, emitter, event, topic_count, ${hex('transaction_hash', HASH_CHARS)},
-      ${hex('topic1', HASH_CHARS)}, ${hex('topic2', HASH_CHARS)}, ${hex('topic3', HASH_CHARS)}, concat('0x', lower(hex(data)))
+      ${hex('topic1', HASH_CHARS)}, ${hex('topic2', HASH_CHARS)}, ${hex('topic3', HASH_CHARS)}, ${hashText('data')}
     FROM ${table}
     WHERE ${within(window)} AND emitter > 0 AND event > 0 AND transaction_hash IN (SELECT transaction_hash FROM ${table} WHERE ${within(window)} AND candidate)
     ORDER BY block_number, log_index`;
@@ -84,7 +85,7 @@ function selectLogs({ logs }: Staging, window: BlockRange): Sql {
 
 function selectTransactions({ transactions }: Staging, window: BlockRange): Sql {
   return sql`SELECT ${hex('transaction_hash', HASH_CHARS)}, ${hex('sender', ADDRESS_CHARS)}, has_recipient,
-      ${hex('recipient', ADDRESS_CHARS)}, concat('0x', lower(hex(input)))
+      ${hex('recipient', ADDRESS_CHARS)}, ${hashText('input')}
     FROM ${trustedText(transactions)} WHERE ${within(window)}`;
 }
 

@@ -1,3 +1,4 @@
+import { NO_ACCOUNT } from '../../clickhouse/engine/account.ts';
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
@@ -14,6 +15,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import {
+  FUNDED_RELAYERS_MIN,
   PROPOSAL_DAYS,
   PROPOSAL_MIN_PAYERS,
   PROPOSAL_MIN_SCORE,
@@ -114,6 +116,7 @@ const FIGURES = reading(PROPOSED_RELAYERS, [
   'shared_settlement_count',
   'shared_with',
   'supported_by',
+  'funded_with',
   'first_seen',
   'last_seen',
 ]);
@@ -159,11 +162,15 @@ async function figuresSql(writer: Writer, chains: readonly Chain[], nowSeconds: 
     WHERE ${IS_COUNTED}`;
   return sql`WITH
     candidates AS (${candidates}),
+    named AS (SELECT chain, address AS relayer, toString(facilitator) AS facilitator FROM facilitator_relayers FINAL
+      WHERE del = 0 AND source != 'proposed'),
+    funded AS (SELECT chain, address AS relayer, funder FROM relayer_funders FINAL WHERE funder != ${NO_ACCOUNT}),
+    funders AS (SELECT funder, any(facilitator) AS funded_with FROM funded INNER JOIN named USING (chain, relayer)
+      GROUP BY funder HAVING uniqExact(facilitator) = 1 AND uniqExact(relayer) >= ${uint32(FUNDED_RELAYERS_MIN)}),
     shared AS (
       SELECT role, party, groupUniqArray(facilitator) AS through
       FROM (SELECT chain, relayer, payer, payee FROM (${payments}) WHERE (chain, relayer) IN ${NAMED}) AS paid
-      INNER JOIN (SELECT chain, address AS relayer, toString(facilitator) AS facilitator FROM facilitator_relayers FINAL WHERE del = 0) AS named
-        USING (chain, relayer)
+      INNER JOIN named USING (chain, relayer)
       ARRAY JOIN ['payer', 'payee'] AS role, [payer, payee] AS party, [payee, payer] AS other
       GROUP BY role, party HAVING role = 'payer' OR uniqExact(other) >= ${uint32(SHARED_PAYERS_MIN)}),
     parties AS (
@@ -178,10 +185,11 @@ async function figuresSql(writer: Writer, chains: readonly Chain[], nowSeconds: 
         UNION ALL SELECT chain, relayer, block_time
         FROM (SELECT chain, relayer, block_time, kind, del FROM settlements FINAL WHERE ${served} AND ${openRows(coverage)}) WHERE ${IS_COUNTED})
       WHERE (chain, relayer) IN (SELECT chain, relayer FROM candidates) GROUP BY chain, relayer),
-    listed AS (SELECT chain, address AS relayer, groupUniqArray(toString(facilitator)) AS by FROM supported_signers GROUP BY chain, address)
+    listed AS (SELECT chain, address AS relayer, groupUniqArray(toString(facilitator)) AS by FROM supported_signers GROUP BY chain, address),
+    filled AS (SELECT chain, relayer, funded_with FROM funded INNER JOIN funders USING (funder))
   SELECT ${FIGURES.columns} FROM (
     SELECT summed.chain AS chain, summed.relayer AS address, settlement_count, relayed_count, payer_count, payer_spread, shared_payer_count,
-      payee_count, shared_payee_count, shared_settlement_count, shared_with, arraySort(listed.by) AS supported_by,
+      payee_count, shared_payee_count, shared_settlement_count, shared_with, arraySort(listed.by) AS supported_by, filled.funded_with AS funded_with,
       before.first AS first_seen, summed.last AS last_seen
     FROM (
       SELECT chain, relayer, sumIf(n, parties.role = 'payer') AS settlement_count, sumIf(relayed, role = 'payer') AS relayed_count,
@@ -194,6 +202,7 @@ async function figuresSql(writer: Writer, chains: readonly Chain[], nowSeconds: 
       FROM parties LEFT JOIN shared ON parties.party = shared.party AND parties.role = shared.role
       GROUP BY chain, relayer) AS summed
     INNER JOIN before ON summed.chain = before.chain AND summed.relayer = before.relayer
-    LEFT JOIN listed ON summed.chain = listed.chain AND summed.relayer = listed.relayer)
+    LEFT JOIN listed ON summed.chain = listed.chain AND summed.relayer = listed.relayer
+    LEFT JOIN filled ON summed.chain = filled.chain AND summed.relayer = filled.relayer)
   ORDER BY chain, address`;
 }

@@ -1,4 +1,4 @@
-import { ADDRESS_INPUT_PATTERN } from '../../core/domain/account.ts';
+import { ADDRESS_INPUT_PATTERN, EVM_ADDRESS_INPUT_PATTERN } from '../../core/domain/account.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import { CHAIN_PATTERN } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../operations/define.ts';
@@ -15,7 +15,11 @@ const CHAIN: Json = {
   description: 'CAIP-2 name of the chain.',
   type: 'string',
 };
-const CHECKSUMMED: Json = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 address.' };
+const CHECKSUMMED: Json = {
+  type: 'string',
+  pattern: EVM_ADDRESS_INPUT_PATTERN,
+  description: 'EIP-55 address.',
+};
 const ACCOUNT: Json = {
   type: 'string',
   pattern: ADDRESS_INPUT_PATTERN,

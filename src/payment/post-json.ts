@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { BodyTooLarge, readBounded } from '../../core/bounded-body.ts';
+import { EVM_BYTES } from '../../core/domain/account.ts';
 import { withDeadline } from '../../core/process/deadline.ts';
 import type { ChainCall, ChainLog, ChainReceipt } from './proof.ts';
 
@@ -112,20 +113,20 @@ const Hex = (bytes: number) =>
 const Quantity = Type.String({ pattern: '^0x(?:0|[1-9a-f][0-9a-f]{0,11})$' });
 const Data = Type.String({ pattern: '^0x[0-9a-fA-F]*$' });
 const LogSchema = Type.Object({
-  address: Hex(20),
+  address: Hex(EVM_BYTES.address),
   topics: Type.Array(Hex(32), { maxItems: 4 }),
   data: Data,
-  transactionHash: Hex(32),
+  transactionHash: Hex(EVM_BYTES.transaction),
   logIndex: Quantity,
 });
 const BlockSchema = Type.Object({ number: Quantity, timestamp: Quantity });
 const ReceiptSchema = Type.Union([
   Type.Null(),
-  Type.Object({ transactionHash: Hex(32), status: Quantity, logs: Type.Array(LogSchema) }),
+  Type.Object({ transactionHash: Hex(EVM_BYTES.transaction), status: Quantity, logs: Type.Array(LogSchema) }),
 ]);
 const CallSchema = Type.Union([
   Type.Null(),
-  Type.Object({ to: Type.Union([Hex(20), Type.Null()]), input: Data }),
+  Type.Object({ to: Type.Union([Hex(EVM_BYTES.address), Type.Null()]), input: Data }),
 ]);
 
 /** Asks a node one question. Rejects where it does not answer in the form of the schema. */

@@ -116,12 +116,17 @@ export async function reportChain(
   });
 }
 
-export async function nameFacilitator(writer: Writer, id: string, name: string): Promise<void> {
+export async function nameFacilitator(
+  writer: Writer,
+  id: string,
+  name: string,
+  relayer = wallet(0xd4),
+): Promise<void> {
   await writer.run({
     name: 'test-facilitator',
     maxSeconds: 10,
     sql: trustedText(
-      `INSERT INTO facilitator_relayers SELECT '${BASE}', unhex('${wallet(0xd4).slice(2)}'), '${id}', '${name}', '2025-01-01', 'test', ${nextVer()}, 0`,
+      `INSERT INTO facilitator_relayers SELECT '${BASE}', unhex('${relayer.slice(2)}'), '${id}', '${name}', '2025-01-01', 'test', ${nextVer()}, 0`,
     ),
   });
 }

@@ -9,7 +9,7 @@ import {
 import { accountLiteral } from '../../engine/account.ts';
 import { plainColumns } from '../../tables/plain-settlements.ts';
 import { type WalletIdKey, walletIdText } from '../../tables/wallet-ids.ts';
-import { accountText, dollars, known, transactionText, USD, type ViewBody, word } from './body.ts';
+import { accountText, dollars, hashText, known, transactionText, USD, type ViewBody, word } from './body.ts';
 import { decimalsText, namesText, type PublicFacts } from './facts.ts';
 
 /** Grades by the code of their method, as arrays that the engine indexes: a fifth of the time of comparing names. */
@@ -36,7 +36,7 @@ export const TIER = word(
 );
 const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 
-export const CHANNEL_TEXT = "concat('0x', lower(hex(t.channel)))";
+export const CHANNEL_TEXT = hashText('channel');
 const CHANNEL = `if(t.channel = '', NULL, ${CHANNEL_TEXT})`;
 
 /** The names of the bits that are set. */

@@ -158,6 +158,11 @@ export const PROPOSED_RELAYERS = {
     column('shared_settlement_count', 'UInt64', 'Payments to these.'),
     column('shared_with', 'Array(String)', 'Ids of those facilitators.'),
     column('supported_by', 'Array(String)', 'Ids of facilitators whose /supported answer lists the address.'),
+    column(
+      'funded_with',
+      NAME,
+      'Id of the facilitator whose relayers got their first gas money from the same account; empty: none.',
+    ),
     column('first_seen', TIME, 'Its first payment.'),
     column('last_seen', TIME, 'Its newest payment.'),
   ],

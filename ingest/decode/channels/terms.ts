@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Address, Hash } from '../../../core/domain/account.ts';
+import { type Address, type Hash, hexDigitsOf, hexOf } from '../../../core/domain/account.ts';
 import { type Chain, chainIdOf } from '../../../core/domain/chains.ts';
 import { domainSeparator } from '../../../core/domain/eip712.ts';
 
@@ -27,7 +27,8 @@ export interface TermsForm {
 }
 
 const WORD_DIGITS = 64;
-const ADDRESS_PADDING = '0'.repeat(24);
+const ADDRESS_DIGITS = hexDigitsOf('address');
+const ADDRESS_PADDING = '0'.repeat(WORD_DIGITS - ADDRESS_DIGITS);
 
 /** keccak256 of `ChannelConfig(address payer,address payerAuthorizer,…,bytes32 salt)`. */
 const CHANNEL_CONFIG_TYPE = '1c9a06ceab9b0ebbd3301dc56c9111bb6d9af421356dc9ccb3b7084c755db308';
@@ -41,7 +42,7 @@ export function channelConfigForm(chain: Chain, contract: Address): TermsForm {
   return {
     words: 7,
     addressWords: [0, 1, 2, 3, 4],
-    idOf: (terms) => keccak(`1901${separator}${digits(keccak(CHANNEL_CONFIG_TYPE + terms))}`),
+    idOf: (terms) => keccak(`1901${separator}${hexOf(keccak(CHANNEL_CONFIG_TYPE + terms))}`),
     partiesOf: (terms) => ({
       payer: addressAt(terms, 0),
       payee: addressAt(terms, 2),
@@ -53,11 +54,11 @@ export function channelConfigForm(chain: Chain, contract: Address): TermsForm {
 /** `PaymentInfo`: the id hashes the chain, the escrow and the struct's hash. */
 export function paymentInfoForm(chain: Chain, escrow: Address): TermsForm {
   const place =
-    chainIdOf(chain).toString(16).padStart(WORD_DIGITS, '0') + escrow.slice(2).padStart(WORD_DIGITS, '0');
+    chainIdOf(chain).toString(16).padStart(WORD_DIGITS, '0') + hexOf(escrow).padStart(WORD_DIGITS, '0');
   return {
     words: 12,
     addressWords: [0, 1, 2, 3, 10],
-    idOf: (terms) => keccak(place + digits(keccak(PAYMENT_INFO_TYPE + terms))),
+    idOf: (terms) => keccak(place + hexOf(keccak(PAYMENT_INFO_TYPE + terms))),
     partiesOf: (terms) => ({
       payer: addressAt(terms, 1),
       payee: addressAt(terms, 2),
@@ -116,13 +117,9 @@ function hasAddresses(input: string, at: number, words: readonly number[]): bool
 
 function addressAt(terms: string, word: number): Address {
   const end = (word + 1) * WORD_DIGITS;
-  return `0x${terms.slice(end - 40, end)}` as Address; // 40 digits of a checked calldata
+  return `0x${terms.slice(end - ADDRESS_DIGITS, end)}` as Address; // digits of a checked calldata
 }
 
 function keccak(hex: string): Hash {
   return `0x${Buffer.from(keccak_256(Buffer.from(hex, 'hex'))).toString('hex')}`;
-}
-
-function digits(hash: Hash): string {
-  return hash.slice(2);
 }

@@ -1,5 +1,6 @@
 import { nearest } from '../../../core/command-text.ts';
 import { hexDigitsOf, hexMeant, isBase58InOneCase, isBase58Of } from '../../../core/domain/account.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import type { TextEdit } from '../../../core/text-edits.ts';
@@ -316,9 +317,9 @@ const EVM_CHAIN = /^eip155:(\d+)$/i;
 
 function chainTrouble(text: string): Trouble | undefined {
   const number = EVM_CHAIN.exec(text)?.[1];
-  if (number !== undefined ? text === `eip155:${number}` : isOtherChain(text)) return undefined;
+  if (number !== undefined ? text === chainOf(BigInt(number)) : isOtherChain(text)) return undefined;
   const id = number ?? (/^\d+$/.test(text) ? text : undefined);
-  const meant = id === undefined ? chainNamed(text) : `eip155:${id}`;
+  const meant = id === undefined ? chainNamed(text) : chainOf(BigInt(id));
   return {
     message: 'Chains are called by their CAIP-2 names here, such as eip155:8453 for Base.',
     meant,

@@ -78,13 +78,17 @@ const counted = (count: number, noun: string): string =>
 
 function proposalLines(proposal: Proposal, isAccepted: boolean): string[] {
   const { settlementCount, relayedCount, payerCount, payerSpread, payeeCount } = proposal;
-  const { sharedPayerCount, sharedPayeeCount, sharedSettlementCount, sharedWith, supportedBy } = proposal;
+  const { sharedPayerCount, sharedPayeeCount, sharedSettlementCount, sharedWith, supportedBy, fundedWith } =
+    proposal;
   return [
     `${proposal.chain} ${proposal.address}  score ${proposal.score.toFixed(2)}${isAccepted ? ', accepted by the service' : ''}`,
     `  ${counted(settlementCount, 'payment')} in ${PROPOSAL_DAYS} days, ${relayedCount.toLocaleString('en')} of them relayed for others`,
     `  ${counted(payerCount, 'payer')}, as many as ${payerSpread.toFixed(1)} of equal size; ${sharedPayerCount} of them also pay through named facilitators`,
     `  ${counted(payeeCount, 'payee')}; ${sharedPayeeCount} of them (${counted(sharedSettlementCount, 'payment')}) also paid through ${sharedWith.join(', ') || 'no named facilitator'}`,
     ...(supportedBy.length === 0 ? [] : [`  listed in /supported of ${supportedBy.join(', ')}`]),
+    ...(fundedWith === ''
+      ? []
+      : [`  its first gas money came from the account that funds relayers of ${fundedWith}`]),
     `  first payment ${dayOf(proposal.firstSeen)}, newest ${dayOf(proposal.lastSeen)}`,
   ];
 }

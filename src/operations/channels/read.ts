@@ -1,4 +1,4 @@
-import { accountText } from '../../../clickhouse/engine/account.ts';
+import { accountText, hashText } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import {
   addressField,
@@ -130,7 +130,7 @@ export function partyIs({ wallet, role }: Pick<ChannelsQuery, 'wallet' | 'role'>
 function channelsSql(conditions: readonly Sql[]): Sql {
   const sums = (amount: string): Sql =>
     trustedText(`arrayMap(sum -> toString(sum), [${channelSums(amount)}, ${returnedSums(amount)}])`);
-  return sql`SELECT concat('0x', lower(hex(channel))) AS id, chain, scheme, ${accountText('any(payer)')}, ${accountText('any(payee)')},
+  return sql`SELECT ${hashText('channel')} AS id, chain, scheme, ${accountText('any(payer)')}, ${accountText('any(payee)')},
       ${accountText('any(asset)')}, any(asset_symbol), ${sums('amount')},
       ${sums(DOLLARS)}, max(usd_known), countIf(kind = 'payment'), count(),
       toUnixTimestamp(min(block_time)) AS opened, toUnixTimestamp(max(block_time)), ${trustedText(SETTLEMENTS.columns.contract.select('any(contract)'))}

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
+import { ZERO_ADDRESS } from '../../../core/domain/account.ts';
 import {
   DASHBOARD_PANELS_MAX,
   PANEL_CHARTS,
@@ -212,15 +213,13 @@ async function checkQueries(
         'panels',
         `The query ${slug} of the panel ${id} is private, and the dashboard is not: make the query public or unlisted first.`,
       );
-    if (valuesFor(query, { ...NO_CHOICE, wallet: ANY_WALLET }) === null)
+    if (valuesFor(query, { ...NO_CHOICE, wallet: ZERO_ADDRESS }) === null)
       throw invalid(
         'panels',
         `The query ${slug} of the panel ${id} has a parameter without a default that a dashboard does not fill in.`,
       );
   }
 }
-
-const ANY_WALLET = `0x${'0'.repeat(40)}`;
 
 export const deleteDashboard = defineOperation({
   id: 'deleteDashboard',

@@ -6,7 +6,7 @@ import {
   SHARED_PAYERS_MIN,
 } from '../../../core/domain/relayer-proposal.ts';
 import { type Param, readChoice } from '../params.ts';
-import { CountShape } from '../shapes.ts';
+import { CountShape, orNull } from '../shapes.ts';
 
 /** Relayers that the ingest process proposes as a facilitator's (ingest/proposals), as `/facilitators` shows them. */
 
@@ -55,6 +55,11 @@ export const ProposalShape = Type.Object(
     supported_by: Type.Array(Type.String(), {
       description: 'Ids of facilitators whose /supported answer lists the address.',
     }),
+    funded_with: orNull(
+      Type.String({
+        description: 'Id of the facilitator whose relayers got their first gas money from the same account.',
+      }),
+    ),
   },
   { title: 'RelayerProposal' },
 );
@@ -73,5 +78,6 @@ export function proposalAnswer(proposal: Proposal): Static<typeof ProposalShape>
     shared_settlement_count: proposal.sharedSettlementCount,
     shared_with: [...proposal.sharedWith],
     supported_by: [...proposal.supportedBy],
+    funded_with: proposal.fundedWith || null,
   };
 }

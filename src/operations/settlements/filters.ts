@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { addressBytes } from '../../../clickhouse/engine/account.ts';
+import { addressBytes, transactionIdBytes } from '../../../clickhouse/engine/account.ts';
 import { dateTime, type Sql, sql, text, texts } from '../../../clickhouse/engine/sql.ts';
 import type { Address, Hash } from '../../../core/domain/account.ts';
 import { microsFromDecimal, USD_DECIMALS, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
@@ -130,7 +130,7 @@ const channelParam: Param<Hash | undefined> = {
 /** The id of a channel. Throws `invalid_parameter`. */
 export function readChannelId(raw: unknown, name: string): Hash {
   if (typeof raw === 'string' && raw.length <= CHANNEL_MAX_CHARS && CHANNEL_TEXT.test(raw))
-    return `0x${raw.slice(2).toLowerCase()}`;
+    return raw.toLowerCase() as Hash; // hex, by its pattern
   throw invalid(
     name,
     `${name} must be the id of a channel, 0x and up to 64 bytes in hex, not ${quoted(raw)}.`,
@@ -227,7 +227,7 @@ export function eventFilters({ asset, min_usd, max_usd, scheme, channel }: FeedF
     ...(min_usd === undefined ? [] : [sql`amount_usd >= ${usdValue(min_usd)}`]),
     ...(max_usd === undefined ? [] : [sql`amount_usd <= ${usdValue(max_usd)}`]),
     ...(scheme === undefined ? [] : [sql`scheme = ${text(scheme)}`]),
-    ...(channel === undefined ? [] : [sql`channel = unhex(${text(channel.slice(2))})`]),
+    ...(channel === undefined ? [] : [sql`channel = ${transactionIdBytes(channel)}`]),
   ];
 }
 

@@ -2,7 +2,7 @@ import { addressBytes } from '../../../clickhouse/engine/account.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import type { Address } from '../../../core/domain/account.ts';
+import { type Address, namespaceOfText } from '../../../core/domain/account.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
@@ -132,7 +132,7 @@ export async function readWalletAgents(
   { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },
 ): Promise<WalletAgents> {
   const isWallet = sql`wallet = ${addressBytes(wallet)}`;
-  const named = wallet.startsWith('0x') ? sql`positionCaseInsensitive` : sql`position`;
+  const named = namespaceOfText(wallet) === 'eip155' ? sql`positionCaseInsensitive` : sql`position`;
   const isNamed = sql`${named}(services, ${text(`:${wallet}"`)}) > 0`;
   const isKey = allOf([isWallet, ...onChain(chain)]);
   const { rows } = await ask(reader, AGENTS_RESOURCE, {

@@ -18,6 +18,7 @@ const FACILITATOR: RelayerFigures = {
   sharedPayeeCount: 20,
   sharedSettlementCount: 700,
   supportedBy: [],
+  fundedWith: '',
 };
 const scoreOf = (over: Partial<RelayerFigures>): number => proposalScore({ ...FACILITATOR, ...over });
 
@@ -64,10 +65,20 @@ describe('the score', () => {
     }
   });
 
-  test('counts a listing in /supported as a part of the way to 1, but not for what is not relayed', () => {
-    expect(scoreOf({ sharedPayeeCount: 0, supportedBy: ['coinbase'] })).toBeCloseTo(0.6, 10);
-    expect(scoreOf({ supportedBy: ['coinbase'] })).toBe(1);
-    expect(scoreOf({ relayedCount: 500, supportedBy: ['coinbase'] })).toBe(0);
+  test.each<Partial<RelayerFigures>>([{ supportedBy: ['coinbase'] }, { fundedWith: 'coinbase' }])(
+    'counts %j as a part of the way to 1, but not for what is not relayed',
+    (evidence) => {
+      expect(scoreOf({ sharedPayeeCount: 0, ...evidence })).toBeCloseTo(0.6, 10);
+      expect(scoreOf(evidence)).toBe(1);
+      expect(scoreOf({ relayedCount: 500, ...evidence })).toBe(0);
+    },
+  );
+
+  test('counts a listing and a shared funder each for what the other leaves', () => {
+    expect(scoreOf({ sharedPayeeCount: 0, supportedBy: ['payAI'], fundedWith: 'payAI' })).toBeCloseTo(
+      0.84,
+      10,
+    );
   });
 });
 

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { address } from '../../../core/domain/account.ts';
+import { type Address, address } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { type Anvil, startAnvil } from '../../../demo/chain/anvil.ts';
 import { AccountsUnread } from '../../../ingest/chain/block-source.ts';
 import { createRpcSource } from '../../../ingest/chain/source.ts';
+import { wallet } from '../../kit/rows.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 
 /** What the contract of `accounts` says about nodes that do not answer as they should. The node behind is a real one. */
@@ -77,6 +78,32 @@ test('a node that goes away while it is asked is an error in bounded time, witho
   const failure: unknown = await source.accounts([OF]).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(AccountsUnread);
   expect(`${failure} ${failure instanceof Error ? String(failure.cause) : ''}`).not.toContain('key-of-mine');
+});
+
+test('the funder is who sent the first coins by a transaction, whatever came and went later', async () => {
+  const { call } = anvil.rpc;
+  const [first, second, funded, gift] = [wallet(1), wallet(2), wallet(3), wallet(4)];
+  const send = (from: Address, to: Address, value: string) =>
+    call('eth_sendTransaction', { from, to, value });
+  for (const sender of [first, second]) await call('anvil_setBalance', sender, '0x8000000000000000');
+  await call('anvil_mine', '0x15');
+  await send(first, funded, '0x0');
+  await send(first, funded, '0x2000000000000000');
+  await send(second, funded, '0x1');
+  await call('anvil_mine', '0x1');
+  await call('anvil_setNonce', funded, '0x1');
+  await call('anvil_setBalance', funded, '0x0');
+  await call('anvil_setBalance', gift, '0x1');
+  await call('anvil_mine', '0x22');
+  const source = sourceOf(anvil.url);
+  expect(await source.funder(funded)).toBe(first);
+  expect(await source.funder(gift)).toBeNull();
+  const pruned = await node((asked, reply) =>
+    isAccountCall(asked) && asked.params[1] !== 'latest'
+      ? { error: { code: -32_000, message: 'missing trie node' } }
+      : reply,
+  );
+  await expect(sourceOf(pruned.url).funder(funded)).rejects.toThrow(AccountsUnread);
 });
 
 /** Makes the proxy cut the connection. */

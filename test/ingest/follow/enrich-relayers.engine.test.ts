@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accountText } from '../../../clickhouse/engine/account.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/account.ts';
@@ -33,6 +34,7 @@ afterEach(async () => {
     'relayer_day',
     'facilitator_relayers',
     'relayer_accounts',
+    'relayer_funders',
   ])
     await engine.writer.run({
       name: 'test-empty',
@@ -164,6 +166,28 @@ describe('enriching relayers', () => {
       { address: wallet(3), nonce: 7, balance: '0' },
       { address: wallet(77), nonce: 0, balance: '0' },
     ]);
+  });
+
+  test('stores once who funded a named relayer that has sent something', async () => {
+    const [treasury, used, unused] = [wallet(0x60), wallet(0x61), wallet(0x62)];
+    await setAccount(treasury, 0, 10n ** 18n);
+    await anvil.rpc.call('eth_sendTransaction', { from: treasury, to: used, value: '0x1' });
+    await anvil.rpc.call('anvil_setNonce', used, '0x1');
+    await anvil.rpc.call('anvil_mine', '0x2');
+    await nameRelayer(used);
+    await nameRelayer(unused);
+    const job = await start({ fundersMax: 5 });
+    const funders = async () =>
+      (
+        await engine.reader.rows({
+          ...{ name: 'test-funders', maxSeconds: 10, maxRows: 10 },
+          sql: sql`SELECT ${accountText('address')}, ${accountText('funder')}, count() FROM relayer_funders GROUP BY address, funder`,
+        })
+      ).rows;
+    await waitUntil('the funder is stored', async () => (await funders()).length > 0);
+    const before = job.seenAtMs.length;
+    await waitUntil('two more rounds', () => Promise.resolve(job.seenAtMs.length >= before + 8));
+    expect(await funders()).toEqual([[used, treasury, '1']]);
   });
 
   test('counts days that are rolled up as well as new rows, and nothing that was retracted', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
+import { ZERO_HASH } from '../../../core/domain/account.ts';
 import { createLog } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
@@ -18,7 +19,7 @@ import {
   groupFiles,
   withoutRanges,
 } from '../../../ingest/import/plan.ts';
-import { NO_HASH, type StagedBlock } from '../../../ingest/import/staging.ts';
+import type { StagedBlock } from '../../../ingest/import/staging.ts';
 import { countBlocks, mergeRanges } from '../../../ingest/write/checkpoints.ts';
 
 let directory = '';
@@ -125,7 +126,7 @@ test('common and left ranges together are the ranges again', () => {
 
 const staged = (number: number, candidates: number): StagedBlock => ({
   number,
-  hash: NO_HASH,
+  hash: ZERO_HASH,
   time: 1,
   candidates,
   missingTransactions: 0,

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect } from 'vitest';
+import { RELAYER_FUNDERS } from '../../../clickhouse/tables/catalogues.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Address } from '../../../core/domain/account.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
 import { PROPOSAL_DAYS, proposalScore } from '../../../core/domain/relayer-proposal.ts';
@@ -77,6 +79,7 @@ function recount(rows: readonly Settlement[]) {
       sharedPayeeCount: payees.filter(isShared).length,
       sharedSettlementCount: mine.filter(({ payee }) => isShared(payee)).length,
       supportedBy: [],
+      fundedWith: '',
     };
     const ever = rows.filter(({ relayer, kind }) => relayer === address && kind === 'payment');
     return [
@@ -141,6 +144,46 @@ describe('a pass', () => {
     const [only, ...others] = await readProposals(engine.writer);
     expect(others).toEqual([]);
     expect(only).toMatchObject({ address: RIVAL, score: 1, sharedWith: ['coinbase'], supportedBy: [] });
+  });
+
+  test.each<[string, readonly [string, Address][], string]>([
+    [
+      'two relayers of one facilitator',
+      [
+        ['coinbase', NAMED],
+        ['coinbase', wallet(0x71)],
+      ],
+      'coinbase',
+    ],
+    ['a single one', [['coinbase', NAMED]], ''],
+    [
+      'relayers of two facilitators, as an exchange does',
+      [
+        ['coinbase', NAMED],
+        ['coinbase', wallet(0x71)],
+        ['payAI', wallet(0x72)],
+      ],
+      '',
+    ],
+  ])('a sender of gas money in common with %s is evidence or none', async (_whose, named, expected) => {
+    const [treasury, other] = [wallet(0x7a), wallet(0x7b)];
+    await insertSettlements(engine.writer, proposalWorld());
+    for (const [facilitator, relayer] of named)
+      await nameFacilitator(engine.writer, facilitator, facilitator, relayer);
+    const rows = [RIVAL, ...named.map(([, relayer]) => relayer)].map((relayer) => ({
+      address: relayer,
+      funder: treasury,
+    }));
+    const table = RELAYER_FUNDERS;
+    await insertRows(engine.writer, { name: 'test', table, rows, fixed: { chain: BASE, ver: 1n } });
+    const fundedWith = async () => {
+      await pass();
+      return (await readProposals(engine.writer)).map((proposal) => proposal.fundedWith);
+    };
+    expect(await fundedWith()).toEqual([expected]);
+    const moved = [{ address: RIVAL, funder: other }];
+    await insertRows(engine.writer, { name: 'test', table, rows: moved, fixed: { chain: BASE, ver: 2n } });
+    expect(await fundedWith()).toEqual(['']);
   });
 
   test('shows who lists the address in /supported', async () => {

@@ -142,6 +142,10 @@ function sourceOf(
       await asked();
       return addresses.map((of) => ({ address: of, nonce: sentBy(blocks, of), balance: BALANCE }));
     },
+    async funder() {
+      await asked();
+      return null;
+    },
     async receipts(wanted) {
       await asked();
       return wanted.map(({ number, transactions }) => {

@@ -42,6 +42,7 @@ test('status=proposed lists what no catalogue names, with its evidence', async (
       shared_settlement_count: 108,
       shared_with: ['coinbase'],
       supported_by: [],
+      funded_with: null,
     },
   });
   expect(body.facilitators[0]).not.toHaveProperty('facilitator');
