@@ -197,6 +197,7 @@ describe('over every other surface its settlements have its accounts as the chai
       const author = await savedOf(service);
       await author.saved('paid-to', {
         sql: 'SELECT payer, payee, tx_hash FROM settlements WHERE payee = {who:String}',
+        parameters: { who: { description: 'Who is paid.', default: BUYER } },
       });
       return (await author.call('paid-to', { who: SELLER })).body;
     },
