@@ -27,7 +27,7 @@ const PAGES: readonly (readonly [name: string, path: string, shows: string])[] =
   ['leaderboard', '/console/leaderboard', '2 scored on this page'],
   ['capability', '/console/capabilities/weather', 'Agents that claim this capability'],
   ['status', '/console/status', 'Sources of the endpoint catalogue'],
-  ['coverage', '/console/coverage', 'Evidence of the rows'],
+  ['coverage', '/console/coverage', 'of blocks read whole'],
   ['coverage-in-part', `/console/coverage?chain=${SOLANA}`, 'in part'],
   ['account', '/console/account', 'SQL tiers'],
 ];
