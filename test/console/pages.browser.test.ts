@@ -28,7 +28,7 @@ const PAGES: readonly (readonly [name: string, path: string, shows: string])[] =
   ['capability', '/console/capabilities/weather', 'Agents that claim this capability'],
   ['status', '/console/status', 'Sources of the endpoint catalogue'],
   ['coverage', '/console/coverage', 'of blocks read whole'],
-  ['coverage-in-part', `/console/coverage?chain=${SOLANA}`, 'in part'],
+  ['coverage-in-part', `/console/coverage?chain=${SOLANA}`, 'Blocks read whole'],
   ['account', '/console/account', 'SQL tiers'],
 ];
 
