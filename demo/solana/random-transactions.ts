@@ -64,10 +64,10 @@ export const SOLANA_KINDS = {
    * tokens that lie in an account of an associated account are recovered.
    */
   inner: 1,
-  /** A smart wallet's program pays from its vault. */
-  smartWallet: 2,
+  /** A smart wallet's program pays from its vault. Only where it is asked for, as the next one. */
+  smartWallet: 0,
   /** Those of two owners, and one payee. */
-  smartWallets: 1,
+  smartWallets: 0,
   /** The second transfer has no cover, so neither happens. */
   failed: 1,
   /** Another token. */
