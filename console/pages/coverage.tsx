@@ -3,7 +3,13 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { ProblemState } from '../components/states.tsx';
 import { chainText, countText, shareText } from '../format.ts';
-import { type Counted, type CoverageSums, coverageSums, deadLettersOf } from '../parts/coverage-sums.ts';
+import {
+  type Counted,
+  type CoverageSums,
+  coverageSums,
+  deadLettersOf,
+  isNamedTelling,
+} from '../parts/coverage-sums.ts';
 import { METHOD_NAMES } from '../parts/evidence-ladder.tsx';
 import { OpenInSql } from '../parts/open-in-sql.tsx';
 import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
@@ -85,14 +91,15 @@ function CoverageBody({ days }: { readonly days: readonly CoverageDay[] | null }
 const part = (some: number, whole: number): string => shareText(BigInt(some), BigInt(whole)) ?? '–';
 
 function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; readonly isLoading: boolean }) {
-  const { seen, unpaired, payments, named, blocksIndexed, blocksPartial, blocksMissing, deadLetters } = sums;
+  const { seen, unpaired, payments, named, unnamed, blocksIndexed, blocksPartial, blocksMissing } = sums;
+  const { deadLetters } = sums;
   const allBlocks = blocksIndexed + blocksPartial + blocksMissing;
   const inPart = blocksPartial > 0 ? `${countText(blocksPartial)} in part, ` : '';
   const noted = (note: string) => (isLoading ? {} : { note });
   return (
     <Stats>
       <Stat
-        name="Blocks read"
+        name={blocksPartial > 0 ? 'Blocks read whole' : 'Blocks read'}
         isLoading={isLoading}
         {...noted(`${inPart}${countText(blocksMissing)} missing`)}
       >
@@ -107,9 +114,9 @@ function CoverageStats({ sums, isLoading }: { readonly sums: CoverageSums; reado
       <Stat
         name="By a named facilitator"
         isLoading={isLoading}
-        {...noted(`${countText(payments - named)} by others`)}
+        {...noted(`${countText(unnamed)} by others${blocksPartial > 0 ? ', of blocks read whole' : ''}`)}
       >
-        {part(named, payments)}
+        {part(named, named + unnamed)}
       </Stat>
       <Stat name="Logs without a row" isLoading={isLoading}>
         <span class={deadLetters > 0 ? 'warn' : undefined}>{countText(deadLetters)}</span>
@@ -148,8 +155,9 @@ const DAY_COLUMNS: readonly Column<CoverageDay>[] = [
   {
     name: 'Named',
     isFigure: true,
-    help: 'Of the payments, those that a named facilitator relayed',
-    cell: ({ by_facilitator: { named }, by_kind: kinds }) => part(named, kinds.payment),
+    help: 'Of the payments, those that a named facilitator relayed; a dash where only these were read',
+    cell: (day) =>
+      isNamedTelling(day) ? part(day.by_facilitator.named, day.by_kind.payment) : <Fault count={null} />,
   },
   {
     name: 'Authorizations',

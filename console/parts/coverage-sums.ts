@@ -12,7 +12,9 @@ export interface CoverageSums {
   readonly seen: number;
   readonly unpaired: number;
   readonly payments: number;
+  /** Payments that a named facilitator relayed, and others, of the days of which `isNamedTelling`. */
   readonly named: number;
+  readonly unnamed: number;
   readonly deadLetters: number;
   /** Of the days whose blocks are known. */
   readonly blocksIndexed: number;
@@ -36,7 +38,8 @@ export function coverageSums(days: readonly CoverageDay[]): CoverageSums {
     seen: sum(({ authorizations }) => authorizations.seen),
     unpaired: sum(({ authorizations }) => authorizations.unpaired),
     payments: sum(({ by_kind: kinds }) => kinds.payment),
-    named: sum(({ by_facilitator: by }) => by.named),
+    named: sum((day) => (isNamedTelling(day) ? day.by_facilitator.named : 0)),
+    unnamed: sum((day) => (isNamedTelling(day) ? day.by_facilitator.unknown : 0)),
     deadLetters: sum(deadLettersOf),
     blocksIndexed: sum(({ blocks }) => blocks?.indexed ?? 0),
     blocksPartial: sum(({ blocks }) => blocks?.partial ?? 0),
@@ -45,6 +48,11 @@ export function coverageSums(days: readonly CoverageDay[]): CoverageSums {
     byMethod: sums(({ by_method: methods }) => methods),
     byReason: sums(({ dead_letters: letters }) => letters),
   };
+}
+
+/** Where only transactions of named fee payers are read, no other payment is there, and a share of them says nothing. */
+export function isNamedTelling({ blocks }: Pick<CoverageDay, 'blocks'>): boolean {
+  return (blocks?.partial ?? 0) === 0;
 }
 
 export function deadLettersOf({ dead_letters: letters }: CoverageDay): number {

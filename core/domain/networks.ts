@@ -1,3 +1,4 @@
+import type { Namespace } from './account.ts';
 import {
   type Chain,
   type ChainFacts,
@@ -66,15 +67,16 @@ export function namesChain(network: unknown, chain: Chain): boolean {
   return isChain(network) ? network === chain : network === v1NameOf(chain);
 }
 
-/** Whether accounts of a network are those of EVM chains; true also for an id that is no chain's. */
-export function isEvmNetwork(network: string): boolean {
-  return network.startsWith('eip155:') || chainOfNetwork(network) !== null;
+/** What kind of accounts a network has; also known of an `eip155:` id that is no chain's. Null for a network that is unknown here. */
+export function namespaceOfNetwork(network: string): Namespace | null {
+  const chain = chainOfNetwork(network);
+  if (chain !== null) return namespaceOf(chain);
+  return network.startsWith('eip155:') ? 'eip155' : null;
 }
 
-/** The EVM chain that a network name of either version refers to (`base`, `eip155:8453`); null for any other network. */
+/** The chain that a network name of either version refers to (`base`, `eip155:8453`, `solana`); null for any other network. */
 export function chainOfNetwork(network: string): Chain | null {
-  if (isChain(network)) return namespaceOf(network) === 'eip155' ? network : null;
+  if (isChain(network)) return network;
   const chainId = OTHER_CHAIN_IDS.get(network);
-  const chain = chainId === undefined ? knownChain(network)?.chain : chainOf(chainId);
-  return chain !== undefined && namespaceOf(chain) === 'eip155' ? chain : null;
+  return chainId === undefined ? (knownChain(network)?.chain ?? null) : chainOf(chainId);
 }

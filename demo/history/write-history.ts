@@ -5,6 +5,7 @@ import type { Config } from '../../core/config/config.ts';
 import type { Address, Hash } from '../../core/domain/account.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
+import { rowsOfBatch } from '../../ingest/decode/batch.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
 import { storeBatch } from '../../ingest/import/group.ts';
@@ -164,7 +165,10 @@ export async function writePayments(
     const context = decodeContextOf(configured, grading.catalogue());
     const batches = createBatchWriter({ chain: configured.chain, writer, versions, log, signal });
     for (const part of parts(payments)) {
-      const counts = await storeBatch({ context, grading, batches }, blocksOf(chain, part, end));
+      const batch = blocksOf(chain, part, end);
+      const counts = await storeBatch({ grading, batches }, (catalogue) =>
+        rowsOfBatch(batch, context, catalogue),
+      );
       rows += counts.settlements;
       wrote(rows);
     }

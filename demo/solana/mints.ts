@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit';
-import { AccountState, getMintEncoder, getTokenEncoder } from '@solana-program/token';
+import { AccountState, getMintEncoder, getTokenEncoder, type Token } from '@solana-program/token';
 import {
   getTokenEncoder as getToken2022Encoder,
   getMintEncoder as getToken2022MintEncoder,
@@ -48,14 +48,14 @@ function transferFeeConfig({ basisPoints, max }: NonNullable<MintOptions['transf
 /** How Token-2022 writes that an extension has no authority. */
 const NO_ADDRESS = '11111111111111111111111111111111' as Address; // 32 zero bytes
 
-/** Gives an owner an associated token account that holds `amount`, and returns its address. */
+/** Gives an owner a token account that holds `amount`, and returns its address. `at`: another one than the associated. */
 export async function fundTokens(
   ledger: SolanaLedger,
-  { owner, mint, amount }: { readonly owner: Address; readonly mint: Address; readonly amount: bigint },
+  { owner, mint, amount, ...given }: Pick<Token, 'mint' | 'owner' | 'amount'> & { readonly at?: Address },
 ): Promise<Address> {
   const program = ledger.accounts.read(mint)?.owner;
   if (program !== TOKEN_PROGRAM && program !== TOKEN_2022_PROGRAM) throw new Error(`no mint: ${mint}`);
-  const at = await tokenAccountOf(owner, mint, program);
+  const at = given.at ?? (await tokenAccountOf(owner, mint, program));
   const facts = {
     mint,
     owner,

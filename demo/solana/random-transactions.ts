@@ -23,6 +23,7 @@ import type { SolanaLedger } from './ledger.ts';
 import { fundTokens } from './mints.ts';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
 import { type RandomWorld, TRANSFER_FEE } from './random-world.ts';
+import { payFromVault } from './smart-wallets.ts';
 import { signTransaction, sponsoredPayment, type UnsignedTransaction } from './transactions.ts';
 import { solanaWallet, tokenAccountOf } from './wallets.ts';
 
@@ -63,6 +64,10 @@ export const SOLANA_KINDS = {
    * tokens that lie in an account of an associated account are recovered.
    */
   inner: 1,
+  /** A smart wallet's program pays from its vault. Only where it is asked for, as the next one. */
+  smartWallet: 0,
+  /** Those of two owners, and one payee. */
+  smartWallets: 0,
   /** The second transfer has no cover, so neither happens. */
   failed: 1,
   /** Another token. */
@@ -287,9 +292,26 @@ function rareBuilders({ ledger, world, random }: Scene, terms: () => Terms) {
         nestedTokenMintAddress: usdc,
         tokenProgram: TOKEN_PROGRAM,
       });
-      return { feePayer, instructions: [recover] };
+      return { feePayer, instructions: [recover, noteOf(amount)] };
+    },
+    async smartWallet() {
+      const { feePayer, amount } = terms();
+      const pay = await payFromVault(ledger, random.pick(world.smartWallets), amount);
+      return { feePayer, instructions: [pay, noteOf(amount)] };
+    },
+    async smartWallets() {
+      const { feePayer, amount } = terms();
+      const at = 2 * random.below(world.smartWallets.length / 2);
+      const pair = world.smartWallets.slice(at, at + 2);
+      const pay = pair.map((wallet, more) => payFromVault(ledger, wallet, amount + BigInt(more)));
+      return { feePayer, instructions: [...(await Promise.all(pay)), noteOf(amount)] };
     },
   };
+}
+
+/** Of an instruction that names no amount: without it two transactions of one block would be one. */
+function noteOf(amount: bigint): Instruction {
+  return getAddMemoInstruction({ memo: `for ${amount}` });
 }
 
 const BATCH_TAG = 255;

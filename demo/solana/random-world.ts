@@ -4,6 +4,7 @@ import type { SolanaLedger } from './ledger.ts';
 import { installLookupTable } from './lookup-tables.ts';
 import { fundTokens, installMint } from './mints.ts';
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './programs.ts';
+import { installSmartWallet, installSmartWalletProgram, type SmartWallet } from './smart-wallets.ts';
 import { fundLamports, solanaWallet, tokenAccountOf } from './wallets.ts';
 
 /** Who acts in random transactions of a local Solana, and with which tokens. Every key follows from the seed. */
@@ -18,6 +19,8 @@ export interface RandomWorld {
   readonly delegate: KeyPairSigner;
   /** Owns tokens; two of three sign for it. */
   readonly multisig: { readonly address: Address; readonly signers: readonly KeyPairSigner[] };
+  /** Two in a row pay the same seller. */
+  readonly smartWallets: readonly SmartWallet[];
   readonly mints: RandomMints;
   readonly lookupTable: { readonly address: Address; readonly addresses: readonly Address[] };
 }
@@ -82,6 +85,13 @@ export async function installRandomWorld(
     for (const owner of owners) await fundTokens(ledger, { owner, mint, amount: GRANT_ATOMS });
     for (const owner of sellers) await fundTokens(ledger, { owner, mint, amount: 0n });
   }
+  installSmartWalletProgram(ledger);
+  const smartWallets = await Promise.all(
+    agents.map((owner, at) => {
+      const payee = sellers[Math.floor(at / 2)] ?? owner.address; // there are more sellers than pairs of agents
+      return installSmartWallet(ledger, { owner, payee, mints });
+    }),
+  );
   const tabled = await Promise.all(sellers.map((owner) => tokenAccountOf(owner, usdc)));
   const addresses = [usdc, TOKEN_PROGRAM, TOKEN_2022_PROGRAM, SYSTEM_PROGRAM, ...tabled];
   installLookupTable(ledger, table.address, addresses);
@@ -91,6 +101,7 @@ export async function installRandomWorld(
     sellers,
     delegate,
     multisig: { address: multisig.address, signers: signers.slice(0, MULTISIG_NEEDED) },
+    smartWallets,
     mints,
     lookupTable: { address: table.address, addresses },
   };

@@ -1,11 +1,11 @@
 import type { Config } from '../../core/config/config.ts';
-import { isAddress, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
+import { isAddress, type Namespace, readAddress, ZERO_ADDRESS } from '../../core/domain/account.ts';
 import type { ValuedToken } from '../../core/domain/amount.ts';
 import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
 import type { Chain, TokenFacts } from '../../core/domain/chains.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import { KNOWN_CHAINS, OTHER_CHAINS } from '../../core/domain/known-chains.ts';
-import { chainOfNetwork, isEvmNetwork } from '../../core/domain/networks.ts';
+import { chainOfNetwork, namespaceOfNetwork } from '../../core/domain/networks.ts';
 import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import type { UnreadReason } from '../../core/domain/unread-items.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
@@ -205,10 +205,10 @@ export function readAccept(
   const network = fieldOf(entry, 'network');
   if (typeof scheme !== 'string' || !SCHEME.test(scheme)) return null;
   if (typeof network !== 'string' || !NETWORK.test(network)) return null;
-  const isEvm = isEvmNetwork(network);
+  const namespace = namespaceOfNetwork(network);
   const chain = chainOfNetwork(network);
-  const asset = readAsset(entry, { isEvm, chain, tokens });
-  const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
+  const asset = readAsset(entry, { namespace, chain, tokens });
+  const payTo = readAccount(fieldOf(entry, 'payTo'), namespace);
   // Burns are transfers to the zero address, so an offer with this payee cannot be paid.
   if (asset === null || payTo === null || payTo === ZERO_ADDRESS) return null;
   const token = chain === null ? null : tokens.tokenOf(chain, asset);
@@ -307,13 +307,13 @@ function unobservedOf(
 function readAsset(
   entry: unknown,
   {
-    isEvm,
+    namespace,
     chain,
     tokens,
-  }: { readonly isEvm: boolean; readonly chain: Chain | null; readonly tokens: OfferTokens },
+  }: { readonly namespace: Namespace | null; readonly chain: Chain | null; readonly tokens: OfferTokens },
 ): string | null {
   const asset = fieldOf(entry, 'asset') ?? fieldAt(entry, 'price', 'asset');
-  const account = readAccount(asset, isEvm);
+  const account = readAccount(asset, namespace);
   if (account !== null || chain === null) return account;
   if (typeof asset === 'string') return tokens.addressOf(chain, asset);
   return asset === undefined && moneyOf(entry) !== null ? tokens.addressOf(chain, null) : null;
@@ -333,10 +333,10 @@ function amountOfPrice(entry: unknown, decimals: number | null): bigint | null {
   return micros === null || decimals === null ? null : (micros * 10n ** BigInt(decimals)) / MICROS_PER_DOLLAR;
 }
 
-function readAccount(value: unknown, isEvm: boolean): string | null {
+function readAccount(value: unknown, namespace: Namespace | null): string | null {
   if (typeof value !== 'string') return null;
-  if (!isEvm) return FOREIGN.test(value) ? value : null;
-  const address = readAddress(value, 'eip155');
+  if (namespace === null) return FOREIGN.test(value) ? value : null;
+  const address = readAddress(value, namespace);
   return isAddress(address) ? address : null;
 }
 

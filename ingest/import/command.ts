@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { stat } from 'node:fs/promises';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { publicFacts } from '../../clickhouse/guest/views/facts.ts';
@@ -9,7 +10,7 @@ import { chainIdOf, namespaceOf } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { createVersions, highestVersion } from '../write/versions.ts';
 import type { FileKind } from './columns.ts';
-import { type ImportFile, readImportFiles } from './files.ts';
+import { findFiles, type ImportFile, readImportFiles } from './files.ts';
 import { openGrading } from './grading.ts';
 import {
   createImportProgress,
@@ -20,6 +21,7 @@ import {
 import { spanOf } from './plan.ts';
 import { importProblems } from './problem.ts';
 import { type ImportSummary, runImport, summaryLines } from './run.ts';
+import { importSolana } from './solana.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
@@ -41,17 +43,6 @@ export async function importFiles(
   const { config, openEngine, log, signal, say } = deps;
   setMaxListeners(0, signal); // every pause listens to it: many are no leak
   const chain = chainNamed(config, given.chain);
-  const files = await readImportFiles(
-    {
-      parquet: given.parquet ?? [],
-      logs: given.logs ?? [],
-      transactions: given.transactions ?? [],
-      blocks: given.blocks ?? [],
-    },
-    chainIdOf(chain.chain),
-  );
-  if (files.length === 0) throw importProblems(["no files are named (--parquet 'directory/*.parquet')"]);
-  for (const line of fileLines(files)) say(line);
   const options: ImportOptions = {
     fromBlock: given.fromBlock ?? null,
     toBlock: given.toBlock ?? null,
@@ -60,12 +51,14 @@ export async function importFiles(
     allContracts: given.allContracts === true,
     dryRun: given.dryRun === true,
   };
+  const { lines, total, unit, run } = await (namespaceOf(chain.chain) === 'solana'
+    ? filesOfSolana(chain, given, options)
+    : filesOfLogs(chain, given, options));
+  for (const line of lines) say(line);
   const access = await openEngine();
   await migrate(access, log, { facts: publicFacts(config) });
   const writer = createWriter(access, log);
-  const progress = createImportProgress(
-    files.reduce((sum, { kind, rows }) => sum + (kind === 'logs' ? rows : 0), 0),
-  );
+  const progress = createImportProgress(total, { unit });
   const reporting = setInterval(
     () => say(progress.line()),
     deps.isTerminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS,
@@ -73,20 +66,9 @@ export async function importFiles(
   try {
     const versions = createVersions(await highestVersion(writer));
     const grading = await openGrading({ config, writer, versions, log, signal, dryRun: options.dryRun });
-    const summary = await runImport(
-      {
-        config: chain,
-        grading,
-        writer,
-        versions,
-        log,
-        signal,
-        progress,
-        ...(deps.limits && { limits: deps.limits }),
-      },
-      files,
-      options,
-    );
+    const { limits } = deps;
+    const own = { config: chain, grading, writer, versions, log, signal, progress };
+    const summary = await run({ ...own, ...(limits && { limits }) });
     say(progress.line());
     for (const line of summaryLines(summary, options.dryRun)) say(line);
     return summary;
@@ -96,17 +78,62 @@ export async function importFiles(
   }
 }
 
-/** Throws `UserError` for a chain that is not configured, and for one of Solana, whose transactions are no logs. */
-function chainNamed(config: Config, name: string | undefined): ChainConfig {
-  const found = configuredChain(config, name);
-  if (namespaceOf(found.chain) !== 'eip155')
-    throw importProblems([
-      `files hold logs, which ${found.facts.slug} has none of: index it from a node (docs/operators.md)`,
-    ]);
-  return found;
+/** What the command line names, looked at and not yet read. */
+interface NamedWork {
+  /** In words. */
+  readonly lines: readonly string[];
+  readonly total: number;
+  readonly unit: 'logs' | 'bytes';
+  readonly run: (deps: ImportDeps) => Promise<ImportSummary>;
 }
 
-function configuredChain({ chains }: Config, name: string | undefined): ChainConfig {
+async function filesOfLogs(
+  { chain }: ChainConfig,
+  { parquet = [], logs = [], transactions = [], blocks = [] }: ImportArguments,
+  options: ImportOptions,
+): Promise<NamedWork> {
+  const files = await readImportFiles({ parquet, logs, transactions, blocks }, chainIdOf(chain));
+  if (files.length === 0) throw importProblems(["no files are named (--parquet 'directory/*.parquet')"]);
+  return {
+    lines: fileLines(files),
+    total: files.reduce((sum, { kind, rows }) => sum + (kind === 'logs' ? rows : 0), 0),
+    unit: 'logs',
+    run: (deps) => runImport(deps, files, options),
+  };
+}
+
+async function filesOfSolana(
+  { facts, completeness }: ChainConfig,
+  { parquet, logs, transactions, blocks = [] }: ImportArguments,
+  options: ImportOptions,
+): Promise<NamedWork> {
+  if (parquet ?? logs ?? transactions)
+    throw importProblems([
+      `${facts.slug} has no logs: name answers of getBlock, a line each (--blocks 'directory/*.jsonl.gz', docs/import.md)`,
+    ]);
+  if (completeness === 'fee-payers')
+    throw importProblems([
+      `files hold whole blocks, and ${facts.slug} is configured to be read in part (completeness: fee-payers)`,
+    ]);
+  const files = await findFiles(blocks);
+  if (files.length === 0)
+    throw importProblems([`no file is named, or none matches (--blocks 'directory/*.jsonl.gz')`]);
+  const total = await sizeOf(files);
+  return {
+    lines: [`blocks: ${files.length} files, ${(total / MEBIBYTE).toFixed(1)} MiB`],
+    ...{ total, unit: 'bytes' },
+    run: (deps) => importSolana(deps, files, options),
+  };
+}
+
+async function sizeOf(files: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const path of files) bytes += (await stat(path)).size;
+  return bytes;
+}
+
+/** Throws `UserError` for a chain that is not configured. */
+function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
   const slugs = chains.map(({ facts }) => facts.slug).join(', ');
   const [only, ...others] = chains;
   if (name === undefined) {

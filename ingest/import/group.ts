@@ -4,6 +4,8 @@ import type { BlockBatch } from '../chain/block-source.ts';
 import { rowsOfBatch } from '../decode/batch.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf, TOPIC } from '../decode/log-kind.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import type { BatchRows } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import type { BlockRange, Checkpoints } from '../write/checkpoints.ts';
 import type { FileKind } from './columns.ts';
@@ -83,7 +85,7 @@ export async function importGroup(
   const known = new Map([...blocks.map(({ number, hash }) => [number, hash] as const), ...hashes]);
   const counts = { settlements: 0, registryEvents: 0, deadLetters: 0 };
   const store = async (batch: BlockBatch, covered: readonly BlockRange[]): Promise<void> => {
-    const written = await storeBatch(run, batch);
+    const written = await storeBatch(run, (catalogue) => rowsOfBatch(batch, run.context, catalogue));
     counts.settlements += written.settlements;
     counts.registryEvents += written.registryEvents;
     counts.deadLetters += written.deadLetters;
@@ -101,11 +103,11 @@ export async function importGroup(
 
 /** Decodes, grades and writes a batch; again when the catalogue changed before its rows were acknowledged. */
 export async function storeBatch(
-  { context, grading, batches }: Pick<GroupRun, 'context' | 'grading' | 'batches'>,
-  batch: BlockBatch,
+  { grading, batches }: Pick<GroupRun, 'grading' | 'batches'>,
+  rowsBy: (catalogue: Catalogue) => BatchRows,
 ): Promise<RowCounts> {
   for (;;) {
-    const rows = rowsOfBatch(batch, context, grading.catalogue());
+    const rows = rowsBy(grading.catalogue());
     await batches.write(rows);
     if (await grading.isStillTrue())
       return {

@@ -30,7 +30,10 @@ export const IMPORT_OPTIONS: readonly Option[] = [
   new Option(`--parquet ${FILES}`, 'files of logs, transactions and blocks, recognised by their columns'),
   new Option(`--logs ${FILES}`, 'files of logs'),
   new Option(`--transactions ${FILES}`, 'files of transactions'),
-  new Option(`--blocks ${FILES}`, 'files of blocks: times and hashes'),
+  new Option(
+    `--blocks ${FILES}`,
+    'files of blocks: times and hashes; of Solana: answers of getBlock, a line each, which hold all',
+  ),
   new Option('--from-block <number>', 'first block that the files hold whole').argParser(blockNumber),
   new Option('--to-block <number>', 'last block that the files hold whole').argParser(blockNumber),
   new Option('--skip-incomplete', 'leave out blocks that are incomplete in the files'),
@@ -75,21 +78,27 @@ export interface ImportDeps {
   readonly limits?: { readonly logsPerGroup: number; readonly candidatesPerWindow: number };
 }
 
-/** Progress of an import, counted in logs of its files. */
+/** Progress of an import, counted in logs of its files, of Solana in their bytes. */
 export interface ImportProgress {
-  /** Reports the logs processed since the last call. */
-  add(logs: number): void;
+  /** Reports what was processed since the last call. */
+  add(count: number): void;
   wrote(settlements: number): void;
   line(): string;
 }
 
-export function createImportProgress(totalLogs: number, nowMs: () => number = Date.now): ImportProgress {
+export function createImportProgress(
+  total: number,
+  {
+    unit = 'logs',
+    nowMs = Date.now,
+  }: { readonly unit?: 'logs' | 'bytes'; readonly nowMs?: () => number } = {},
+): ImportProgress {
   const began = nowMs();
   let done = 0;
   let settlements = 0;
   return {
-    add(logs) {
-      done += logs;
+    add(count) {
+      done += count;
     },
     wrote(count) {
       settlements += count;
@@ -97,11 +106,10 @@ export function createImportProgress(totalLogs: number, nowMs: () => number = Da
     line() {
       const seconds = Math.max(0.001, (nowMs() - began) / 1_000);
       const perSecond = done / seconds;
-      // Shares of a group add up to its logs but for a rounding.
-      const share = done + 1 >= totalLogs ? 1 : done / totalLogs;
-      const eta =
-        perSecond > 0 ? `${Math.ceil(Math.max(0, totalLogs * (1 - share)) / perSecond)} s` : 'unknown';
-      return `import ${(100 * share).toFixed(1)} %, ${Math.round(perSecond)} logs/s, ${settlements} settlements, ETA ${eta}`;
+      // Shares of a group add up to all but for a rounding.
+      const share = done + 1 >= total ? 1 : done / total;
+      const eta = perSecond > 0 ? `${Math.ceil(Math.max(0, total * (1 - share)) / perSecond)} s` : 'unknown';
+      return `import ${(100 * share).toFixed(1)} %, ${Math.round(perSecond)} ${unit}/s, ${settlements} settlements, ETA ${eta}`;
     },
   };
 }

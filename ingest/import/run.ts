@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Address } from '../../core/domain/account.ts';
 import { chainIdOf } from '../../core/domain/chains.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
@@ -55,39 +56,19 @@ export async function runImport(
   files: readonly ImportFile[],
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { config, grading, writer, versions, log, signal } = deps;
+  const { config, grading, writer, log, signal } = deps;
   const problems = missingFacts(files);
   if (problems.length > 0) throw importProblems(problems);
   const declared = declaredRanges(files, options);
-  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
-  const finalBlock = await finalBlockOf(deps, options);
   const catalogue = grading.catalogue();
   const context = decodeContextOf(config, catalogue);
-  const checkpoints = createCheckpoints(
-    { chain: config.chain, contracts: contractsName(emittersOf(context)) },
-    writer,
-    versions,
-  );
-  const indexed = await indexedRanges(checkpoints);
+  const { finalBlock, indexed, total, ...open } = await openRun(deps, emittersOf(context), options);
   const stale = await dropStaleStaging(writer);
   if (stale > 0) log.info({ tables: stale }, 'dropped the tables of an import that was killed');
   const payees = catalogue.payees.filter(({ chain }) => chain === config.chain).map(({ address }) => address);
   const staging = await createStaging(writer, randomBytes(RUN_BYTES).toString('hex'), payees);
   const target: LoadTarget = { chainId: chainIdOf(config.chain), context, staging };
-  const batches: BatchWriter = options.dryRun
-    ? { write: () => Promise.resolve() }
-    : createBatchWriter({ chain: config.chain, writer, versions, log, signal });
-  const run: GroupRun = {
-    ...deps,
-    options,
-    context,
-    target,
-    batches,
-    checkpoints,
-    acknowledged,
-    seen: new Set(),
-  };
-  const total = emptySummary();
+  const run: GroupRun = { ...deps, ...open, options, context, target, seen: new Set() };
   try {
     for (const { group, extent } of extentsOf(files, deps.limits?.logsPerGroup)) {
       signal.throwIfAborted();
@@ -97,9 +78,7 @@ export async function runImport(
       total.notFinal.push(...withoutRanges(wanted, final));
       total.alreadyIndexed.push(...withoutRanges(final, todo));
       const done = await importGroup(run, group, todo, declared !== null);
-      total.settlements += done.settlements;
-      total.registryEvents += done.registryEvents;
-      total.deadLetters += done.deadLetters;
+      addRows(total, done);
       total.covered.push(...done.covered);
       total.unproven.push(...done.unproven);
       total.incomplete.push(...done.incomplete);
@@ -107,6 +86,31 @@ export async function runImport(
   } finally {
     await dropStaging(writer, staging);
   }
+  return closeSummary(total);
+}
+
+/** What imports of every kind of file begin with: the final block, the ranges that are indexed already, and where rows go. */
+export async function openRun(deps: ImportDeps, contracts: readonly Address[], options: ImportOptions) {
+  const { config, writer, versions, log, signal } = deps;
+  const { chain } = config;
+  const checkpoints = createCheckpoints({ chain, contracts: contractsName(contracts) }, writer, versions);
+  const batches: BatchWriter = options.dryRun
+    ? { write: () => Promise.resolve() }
+    : createBatchWriter({ chain, writer, versions, log, signal });
+  return {
+    finalBlock: await finalBlockOf(deps, options),
+    ...{ checkpoints, batches, indexed: await indexedRanges(checkpoints), total: emptySummary() },
+    acknowledged: <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt),
+  };
+}
+
+export function addRows(total: OpenSummary, { settlements, registryEvents, deadLetters }: RowCounts): void {
+  total.settlements += settlements;
+  total.registryEvents += registryEvents;
+  total.deadLetters += deadLetters;
+}
+
+export function closeSummary(total: OpenSummary): ImportSummary {
   return {
     ...total,
     covered: mergeRanges(total.covered),
@@ -117,7 +121,7 @@ export async function runImport(
   };
 }
 
-interface OpenSummary {
+export interface OpenSummary {
   settlements: number;
   registryEvents: number;
   deadLetters: number;

@@ -89,7 +89,9 @@ export function commandLine(actions: Actions, version: string): Command {
     .action((given: RegradeArguments) => actions.regrade(options(), given));
   const importing = program
     .command('import')
-    .description('index blocks from Parquet exports of their logs and transactions, then end')
+    .description(
+      'index blocks from Parquet exports of logs and transactions, or from blocks of Solana, then end',
+    )
     .addHelpText('after', IMPORT_HELP)
     .action((given: ImportArguments) => actions.importFiles(options(), given));
   for (const option of IMPORT_OPTIONS) importing.addOption(option);

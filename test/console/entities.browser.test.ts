@@ -2,36 +2,29 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../clickhouse/engine/sql.ts';
-import { address } from '../../core/domain/account.ts';
-import type { Chain } from '../../core/domain/chains.ts';
 import { browserIsThere, openPage, rowsOfChart, type WatchedPage } from '../kit/browser.ts';
 import { SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { askForFewRows, looksRight } from '../kit/console-widths.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { BUYER, fillRecords, RIVAL, SHOP } from '../kit/market.ts';
-import { BASE, insertSettlements, POLYGON, settlement } from '../kit/rows.ts';
+import { BASE, insertSettlements, ON_SOLANA, POLYGON, SOLANA, solanaSettlement } from '../kit/rows.ts';
 
 /** Pages about one transaction, one pair, one wallet and one endpoint, in a real browser over a real engine with a market in it. */
 
 const RESOURCE = 'https://weather.example/v1/forecast';
-const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-const ON_SOLANA = address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4');
 
 /** The shop has a wallet on Solana for the same resource, which was paid three times today. */
 async function sellOnSolana(writer: Writer): Promise<void> {
   const blockTime = Math.floor(Date.now() / 1_000) - 600;
-  const asset = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
-  const payer = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM');
-  const paid = { chain: SOLANA, blockTime, asset, payer, payee: ON_SOLANA, relayer: payer };
   await insertSettlements(
     writer,
-    [1, 2, 3].map((logIndex) => settlement({ ...paid, logIndex, blockNumber: 391_000_000 })),
+    [1, 2, 3].map((logIndex) => solanaSettlement({ blockTime, logIndex })),
   );
   await writer.run({
     name: 'test-payee',
     maxSeconds: 10,
     sql: sql`INSERT INTO catalogued_payees (chain, address, resource, source, ver)
-      SELECT ${text(SOLANA)}, tryBase58Decode(${text(ON_SOLANA)}), ${text(RESOURCE)}, 'configured', 1`,
+      SELECT ${text(SOLANA)}, tryBase58Decode(${text(ON_SOLANA.seller)}), ${text(RESOURCE)}, 'configured', 1`,
   });
 }
 const TIMEOUT_MS = 240_000;
@@ -170,8 +163,8 @@ describe.skipIf(!browserIsThere())('pages about one thing', () => {
     'a seller that is paid on another chain too is whole on the page of either wallet',
     async () => {
       for (const [path, other] of [
-        [`/console/merchants/${SHOP}`, ON_SOLANA],
-        [`/console/merchants/${ON_SOLANA}`, SHOP],
+        [`/console/merchants/${SHOP}`, ON_SOLANA.seller],
+        [`/console/merchants/${ON_SOLANA.seller}`, SHOP],
       ] as const) {
         await page.goto(path);
         const section = page.locator('section', { hasText: 'Same seller, other wallets' }).last();

@@ -1,11 +1,18 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { browserIsThere, openPage, rowsOfChart, type WatchedPage } from '../kit/browser.ts';
-import { HOSTILE_NAME, LARGE_USD_TEXT, SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
+import {
+  HOSTILE_NAME,
+  LARGE_USD_TEXT,
+  readSolanaInPart,
+  SHOP_NAME,
+  seedConsole,
+} from '../kit/console-seed.ts';
 import { askForFewRows, FEW_ROWS, looksRight } from '../kit/console-widths.ts';
 import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { IS_PUSH } from '../kit/lengths.ts';
 import { SHOP } from '../kit/market.ts';
+import { SOLANA } from '../kit/rows.ts';
 
 /** The pages of the console in a real browser, over a real engine with a market in it. */
 
@@ -20,7 +27,8 @@ const PAGES: readonly (readonly [name: string, path: string, shows: string])[] =
   ['leaderboard', '/console/leaderboard', '2 scored on this page'],
   ['capability', '/console/capabilities/weather', 'Agents that claim this capability'],
   ['status', '/console/status', 'Sources of the endpoint catalogue'],
-  ['coverage', '/console/coverage', 'Evidence of the rows'],
+  ['coverage', '/console/coverage', 'of blocks read whole'],
+  ['coverage-in-part', `/console/coverage?chain=${SOLANA}`, 'Blocks read whole'],
   ['account', '/console/account', 'SQL tiers'],
 ];
 
@@ -30,7 +38,13 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
   let page: Page;
 
   beforeAll(async () => {
-    world = await openConsole({ seed: ({ writer }) => seedConsole(writer) });
+    world = await openConsole({
+      chains: 'base,polygon,solana',
+      seed: async ({ writer }) => {
+        await seedConsole(writer);
+        await readSolanaInPart(writer);
+      },
+    });
   });
   afterAll(() => world?.close());
   beforeEach(async () => {

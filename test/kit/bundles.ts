@@ -12,7 +12,7 @@ import { type Manifest, parseManifest } from '../../src/bundles/manifest.ts';
 import { directoryStore } from '../../src/bundles/store.ts';
 import { BUNDLE_TABLE_NAMES } from '../../src/bundles/tables.ts';
 import { readChainStatus } from '../../src/operations/index-state/chain-status.ts';
-import { BASE, hash, insertSettlements, NOON, reportChain, settlement, wallet } from './rows.ts';
+import { BASE, hash, insertSettlements, NOON, reportChain, SOLANA, settlement, wallet } from './rows.ts';
 import { account, signatureOf, USDC } from './solana-json.ts';
 
 /** Bundles of a small world: four days of Base, the third of them empty, the last one not final. */
@@ -98,8 +98,6 @@ function worldRow(day: string, nth: number, at: number): Settlement {
     method: at % 6 === 0 ? 'not_examined' : 'gasless_authorization',
   });
 }
-
-export const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
 /** The same days of Solana. Final as `fillWorld` reports Base. */
 export async function fillSolana(writer: Writer): Promise<void> {

@@ -5,13 +5,25 @@ import { countActivity, recordCount } from '../../ingest/endpoints/activity.ts';
 import { offerTokens } from '../../ingest/endpoints/item.ts';
 import { deriveList, saveSourceState, WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
+import { createCheckpoints } from '../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';
 import { testLog } from './engine.ts';
 import { BUYER, marketRows, RIVAL, SHOP } from './market.ts';
 import { attestation, insertAttestations } from './registry-rows.ts';
-import { BASE, insertSettlements, nameFacilitator, reportChain, settlement, wallet } from './rows.ts';
+import {
+  BASE,
+  hash,
+  insertSettlements,
+  nameFacilitator,
+  ON_SOLANA,
+  reportChain,
+  SOLANA,
+  settlement,
+  solanaSettlement,
+  wallet,
+} from './rows.ts';
 
 /** A market up to now with names, agents and a catalogue: something to look at on every page of the console. */
 
@@ -70,6 +82,34 @@ function newestRows(nowSeconds: number) {
       method: 'facilitator_relay',
     }),
   ];
+}
+
+/** Between two slots of Solana. */
+const SLOT_SECONDS = 0.4;
+
+/** Two days of Solana as a deployment has them that reads the transactions of named fee payers alone. */
+export async function readSolanaInPart(writer: Writer): Promise<void> {
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const newest = ON_SOLANA.slot;
+  const slots = 2 * Math.floor(DAY_SECONDS / SLOT_SECONDS);
+  const rows = [60, 7_200, 100_000].map((ago) =>
+    solanaSettlement({
+      blockTime: nowSeconds - ago,
+      blockNumber: newest - Math.floor(ago / SLOT_SECONDS),
+      facilitator: 'coinbase',
+      method: 'facilitator_relay',
+    }),
+  );
+  await insertSettlements(writer, rows);
+  const block = String(newest);
+  const at = { indexed_block: block, head_block: block, finalized_block: block };
+  await reportChain(writer, SOLANA, { ...liveStatus(nowSeconds), ...at, reorgs: '0', deepest_reorg: '0' });
+  const read = { chain: SOLANA, contracts: 'some', isPartial: true };
+  await createCheckpoints(read, writer, createVersions(0n)).saveHead({
+    start: newest - slots,
+    end: newest,
+    hash: hash(newest),
+  });
 }
 
 /** One settlement more, newer than all. */

@@ -9,7 +9,7 @@ import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { BASE_USDC } from './bazaar.ts';
 import { testLog } from './engine.ts';
-import { BASE, NOON, POLYGON, settlement } from './rows.ts';
+import { BASE, NOON, POLYGON, SOLANA, settlement } from './rows.ts';
 
 /** The endpoint directory, filled as ingest fills it, at times that a test chooses. */
 export interface Listings {
@@ -33,7 +33,11 @@ export function testListings(writer: Writer): Listings {
       await syncSource(deps, isOwn ? { ...source, origin: id.slice(WELL_KNOWN.length) } : source);
     },
     async derive(at = NOON) {
-      await countActivity(writer, { chains: [BASE, POLYGON], nowMs: at * 1_000, ver: versions.next() });
+      await countActivity(writer, {
+        chains: [BASE, POLYGON, SOLANA],
+        nowMs: at * 1_000,
+        ver: versions.next(),
+      });
       await deriveList(writer, () => versions.next());
       await recordCount(writer, { nowMs: at * 1_000, ver: versions.next() });
     },

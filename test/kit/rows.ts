@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
-import { type Address, address, type Hash } from '../../core/domain/account.ts';
+import { type Address, address, type Hash, type Signature } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import { BATCH_SETTLEMENT, NO_CHANNEL, NO_CONTRACT } from '../../core/domain/settlement.ts';
@@ -12,6 +12,17 @@ import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 export const BASE: Chain = 'eip155:8453';
 export const POLYGON: Chain = 'eip155:137';
+export const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+/** On Solana: a buyer, a seller, who pays the fees, the dollar, a transaction and its slot. */
+export const ON_SOLANA = {
+  buyer: address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'),
+  seller: address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4'),
+  feePayer: address('CjNFTjvBhbJJd2B5ePPMHRLx1ELZpa8dwQgGL727eKww'),
+  usdc: address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+  slot: 391_000_001,
+  signature:
+    '5j7s6NiJS3JAkvgkoc18WVAsiSaci2pxB2A6ueCJP4tprA2TFg9wSyTLeYouxPBJEMzJinENTkpA52YStRW5Dia7' as Signature, // base58 of 64 bytes
+} as const;
 /** 2026-11-20T12:00:00Z. */
 export const NOON = 1_795_176_000;
 
@@ -54,6 +65,14 @@ export function settlement(fields: Partial<Settlement> = {}): Settlement {
     memo: '',
     ...fields,
   };
+}
+
+/** The same of Solana: the buyer pays the seller. */
+export function solanaSettlement(fields: Partial<Settlement> = {}): Settlement {
+  const { buyer: payer, seller: payee, feePayer: relayer, usdc: asset, signature: txHash } = ON_SOLANA;
+  const seen = SEEN.sponsored_exact | SEEN.third_party_relay;
+  const own = { chain: SOLANA, blockNumber: ON_SOLANA.slot, payer, payee, relayer, asset, txHash, seen };
+  return settlement({ ...own, ...fields });
 }
 
 let newestVer = 0n;

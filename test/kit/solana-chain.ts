@@ -28,8 +28,8 @@ export interface SolanaChain {
   readonly transactions: RandomTransactions;
   /** The kind of each transaction that was executed, by its id. */
   readonly kinds: ReadonlyMap<string, SolanaKind>;
-  /** Makes so many blocks. */
-  grow(blocks: number): Promise<void>;
+  /** Makes so many blocks; each may have one of `others` too, kinds that are not drawn by themselves. */
+  grow(blocks: number, others?: readonly SolanaKind[]): Promise<void>;
 }
 
 const TRANSACTIONS_MAX = 4;
@@ -46,10 +46,12 @@ export async function startSolanaChain(seed: number): Promise<SolanaChain> {
     chain: caip2Of(network),
     filter: { mints: new Set([world.mints.usdc, world.mints.withFee]), isCandidate },
     feePayers: world.feePayers.map((feePayer) => address(feePayer.address)),
-    async grow(blocks) {
+    async grow(blocks, others = []) {
       for (let block = 0; block < blocks; block++) {
-        for (let left = random.below(TRANSACTIONS_MAX + 1); left > 0; left--) {
-          const { kind, wire } = await transactions.next();
+        const asked = others.filter(() => random.chance(1 / 4));
+        const drawn = Array.from({ length: random.below(TRANSACTIONS_MAX + 1) }, () => undefined);
+        for (const next of [...drawn, ...asked]) {
+          const { kind, wire } = await transactions.next(next);
           const outcome = ledger.submit(wire);
           if ('refused' in outcome) throw new Error(`${kind} is refused: ${JSON.stringify(outcome.refused)}`);
           kinds.set(outcome.signature, kind);

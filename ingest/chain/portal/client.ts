@@ -145,9 +145,8 @@ export function createPortalClient(
           return 'above-head';
         }
         if (response.statusCode !== 200) throw await refusalOf(response, body);
-        await eachLine(boundedChunks(body, limits.answerBytesMax), limits.lineBytesMax, (line) =>
-          onLine(JSON.parse(line)),
-        );
+        for await (const line of linesOf(boundedChunks(body, limits.answerBytesMax), limits.lineBytesMax))
+          onLine(JSON.parse(line));
         return 'ended';
       }),
     finalizedSeen: () => finalizedSeen,
@@ -164,12 +163,11 @@ function datasetUrl(target: URL, path: string): URL {
 
 const NEWLINE = 0x0a;
 
-/** Calls back with each line that is not empty; the last one needs no end. Throws `RpcFailure` for one that is too long. */
-export async function eachLine(
+/** Each line that is not empty; the last one needs no end. Throws `RpcFailure` for one that is too long. */
+export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
   lineBytesMax: number,
-  use: (line: string) => void,
-): Promise<void> {
+): AsyncGenerator<string> {
   let open: Uint8Array[] = [];
   let openBytes = 0;
   const keep = (part: Uint8Array): void => {
@@ -178,22 +176,24 @@ export async function eachLine(
       throw new RpcFailure('too-large', `a line is longer than ${lineBytesMax} bytes`);
     open.push(part);
   };
-  const close = (): void => {
+  const close = (): string => {
     const line = Buffer.concat(open).toString('utf8');
     open = [];
     openBytes = 0;
-    if (line.trim() !== '') use(line);
+    return line.trim();
   };
   for await (const chunk of chunks) {
     let at = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
       keep(chunk.subarray(at, end));
-      close();
+      const line = close();
+      if (line !== '') yield line;
       at = end + 1;
     }
     if (at < chunk.length) keep(chunk.subarray(at));
   }
-  close();
+  const last = close();
+  if (last !== '') yield last;
 }
 
 /** Codes of the protocol for requests that are refused for good. */

@@ -74,7 +74,7 @@ export const endpointTagParam = wordParam(
 
 export const endpointNetworkParam: Param<string | undefined> = {
   ...wordParam(
-    'Only endpoints with an offer on this network, as it is published: `base`, `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. `chain` finds an EVM chain under each of its names.',
+    'Only endpoints with an offer on this network, as it is published: `base`, `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. `chain` finds a chain under each of its names.',
     /^[A-Za-z0-9:_-]{1,100}$/u,
     'the name of a network',
     'base',

@@ -20,7 +20,7 @@ export interface EndpointFilter {
   readonly payTo?: string | undefined;
   /** The whole URL. */
   readonly resource?: string | undefined;
-  /** CAIP-2 of an EVM chain, under whichever name it was published. */
+  /** CAIP-2 of a chain, under whichever name it was published. */
   readonly chain?: Chain | undefined;
   /** As published. */
   readonly network?: string | undefined;

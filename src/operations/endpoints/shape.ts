@@ -35,7 +35,9 @@ const AcceptShape = Type.Object(
   {
     scheme: Type.String(),
     network: Type.String({ description: 'As published: a version 1 name or CAIP-2.' }),
-    chain: orNull(Type.String({ description: 'CAIP-2 of the EVM chain; null for another network.' })),
+    chain: orNull(
+      Type.String({ description: 'CAIP-2 of the chain; null for a network that is unknown here.' }),
+    ),
     asset: Type.String(),
     amount: orNull(
       Type.String({

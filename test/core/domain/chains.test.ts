@@ -10,7 +10,7 @@ import {
   wildcardOf,
   withoutChain,
 } from '../../../core/domain/chains.ts';
-import { chainOfNetwork, isEvmNetwork } from '../../../core/domain/networks.ts';
+import { chainOfNetwork, namespaceOfNetwork } from '../../../core/domain/networks.ts';
 
 const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
@@ -52,8 +52,12 @@ test('a chain has the namespace of its accounts, and only EVM chains have an id'
 
 test('listings name EVM chains by several names, and no other chain is one of them yet', () => {
   expect([chainOfNetwork('base'), chainOfNetwork('eip155:8453')]).toEqual(['eip155:8453', 'eip155:8453']);
-  expect(chainOfNetwork(SOLANA)).toBe(null);
-  expect([isEvmNetwork('base'), isEvmNetwork('eip155:x'), isEvmNetwork(SOLANA)]).toEqual([true, true, false]);
+  expect([chainOfNetwork(SOLANA), chainOfNetwork('solana'), chainOfNetwork('near')]).toEqual([
+    ...[SOLANA, SOLANA, null],
+  ]);
+  expect(['base', 'eip155:x', 'solana', 'near'].map(namespaceOfNetwork)).toEqual([
+    ...['eip155', 'eip155', 'solana', null],
+  ]);
 });
 
 test('an account is read without the chain before it', () => {

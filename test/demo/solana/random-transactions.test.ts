@@ -32,6 +32,8 @@ const PAYMENTS: Readonly<Record<SolanaKind, { readonly count: number; readonly i
   statedFee: { count: 1 },
   lookupTable: { count: 1 },
   inner: { count: 1 },
+  smartWallet: { count: 1 },
+  smartWallets: { count: 2 },
   failed: { count: 0 },
   otherMint: { count: 0 },
   burn: { count: 0 },
@@ -118,6 +120,8 @@ describe('random transactions of a local Solana', () => {
       const [payment] = paymentsOf(signature);
       if (kind === 'multisig') expect(payment?.payer).toBe(world.multisig.address);
       if (kind === 'delegate') expect(world.agents.map(({ address }) => address)).toContain(payment?.payer);
+      if (kind === 'smartWallet')
+        expect(world.smartWallets.map(({ vault }) => vault)).toContain(payment?.payer);
       if (kind === 'inner') expect(world.agents.map(({ address }) => address)).toContain(payment?.payee);
     }
   });
@@ -132,7 +136,7 @@ describe('random transactions of a local Solana', () => {
   });
 
   test('a transfer within another instruction is among the inner instructions', () => {
-    for (const one of made.filter(({ kind }) => kind === 'inner')) {
+    for (const one of made.filter(({ kind }) => kind === 'inner' || kind === 'smartWallet')) {
       const inner = recordOf(one).meta.innerInstructions.flatMap(({ instructions }) => instructions);
       expect(inner.map(({ stackHeight }) => stackHeight)).toContain(2);
       expect(one.accounts).toContain(TOKEN_PROGRAM);

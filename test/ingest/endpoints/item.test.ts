@@ -4,6 +4,7 @@ import { loadConfig } from '../../../core/config/load.ts';
 import { chainOfNetwork } from '../../../core/domain/networks.ts';
 import { type ItemFacts, offerTokens, readItem, unreadReason } from '../../../ingest/endpoints/item.ts';
 import { BASE_USDC, listedItem } from '../../kit/bazaar.ts';
+import { ON_SOLANA, SOLANA } from '../../kit/rows.ts';
 
 /** Items as bazaars, sellers and enemies publish them. */
 
@@ -81,10 +82,10 @@ test('an item of version 2 with the extras of Coinbase, and offers on several ne
         { scheme: 'exact', network: 'eip155:8453', amount: '2500', asset: BASE_USDC, payTo: SHOP },
         {
           scheme: 'exact',
-          network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+          network: SOLANA,
           amount: '2500',
-          asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
-          payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+          asset: ON_SOLANA.usdc,
+          payTo: ON_SOLANA.seller,
         },
       ],
     },
@@ -92,7 +93,7 @@ test('an item of version 2 with the extras of Coinbase, and offers on several ne
   );
   expect(offers).toMatchObject([
     { chain: 'eip155:8453', priceUsdMicros: 2_500n },
-    { chain: null, priceUsdMicros: null, payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4' },
+    { chain: SOLANA, priceUsdMicros: 2_500n, payTo: ON_SOLANA.seller },
   ]);
   for (const offer of offers)
     expect(offer).toMatchObject({
@@ -175,7 +176,8 @@ describe('items that are left out', () => {
     ['no address', { payTo: '0x1234' }],
     ['a wrong checksum', { payTo: '0x036CbD53842c5426634e7929541eC2318f3dCF7E' }],
     ['the address that burns', { payTo: `0x${'0'.repeat(40)}` }],
-    ['a Solana account on an EVM chain', { payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4' }],
+    ['a Solana account on an EVM chain', { payTo: ON_SOLANA.seller }],
+    ['an EVM account on Solana', { network: 'solana', asset: ON_SOLANA.usdc }],
     ['no payee', { payTo: undefined }],
     ['no asset', { asset: null }],
     ['markup for an account', { network: 'solana:x', asset: 'a', payTo: '<script>' }],
@@ -248,7 +250,7 @@ test.each([
 test('networks have one name', () => {
   expect(
     ['base', 'eip155:8453', 'abstract', 'arbitrum', 'solana', 'eip155:0x1', '__proto__'].map(chainOfNetwork),
-  ).toEqual(['eip155:8453', 'eip155:8453', 'eip155:2741', 'eip155:42161', null, null, null]);
+  ).toEqual(['eip155:8453', 'eip155:8453', 'eip155:2741', 'eip155:42161', SOLANA, null, null]);
 });
 
 test('nothing that JSON can hold makes the reading fail', () => {
@@ -338,7 +340,7 @@ describe('offers as sellers write them', () => {
     ],
     ['settles_off_chain', { asset: BASE_USDC, amount: '10000', intent: 'session', method: 'tempo' }],
     ['', { asset: BASE_USDC, amount: '10000', intent: 'charge', method: 'tempo' }],
-    ['chain_not_indexed', { asset: 'M1', payTo: 'S0', amount: '10000', network: 'solana' }],
+    ['chain_not_indexed', { asset: 'M1', payTo: 'S0', amount: '10000', network: 'near' }],
     ['asset_not_indexed', { asset: SHOP, amount: '10000' }],
     ['amount_not_published', { asset: BASE_USDC }],
     ['', { asset: BASE_USDC, amount: '10000' }],

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { loadConfig } from '../../../core/config/load.ts';
 import { ZERO_HASH } from '../../../core/domain/account.ts';
-import { createLog } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
-import { importFiles } from '../../../ingest/import/command.ts';
 import { findFiles, type ImportFile, rangeInName } from '../../../ingest/import/files.ts';
 import { readParquetFooter } from '../../../ingest/import/footer.ts';
 import { createImportProgress } from '../../../ingest/import/options.ts';
@@ -215,24 +212,9 @@ test('patterns match inside one name, or any directories, and find each file onc
   expect(await find('none/*.parquet')).toEqual([]);
 });
 
-test('a chain of Solana is refused before an engine is started: files hold logs', async () => {
-  const importing = importFiles(
-    {
-      config: loadConfig({ env: { CHAINS: 'solana' } }),
-      openEngine: () => Promise.reject(new Error('not asked')),
-      log: createLog('silent', 'test'),
-      signal: new AbortController().signal,
-      isTerminal: false,
-      say: () => undefined,
-    },
-    { parquet: ['*.parquet'] },
-  );
-  await expect(importing).rejects.toThrow('files hold logs, which solana has none of');
-});
-
 test('progress tells percent, rate and the time that is left', () => {
   let now = 0;
-  const progress = createImportProgress(1_000, () => now);
+  const progress = createImportProgress(1_000, { nowMs: () => now });
   now = 2_000;
   progress.add(250);
   progress.wrote(7);

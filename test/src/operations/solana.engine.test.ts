@@ -1,23 +1,32 @@
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
+import { createClient } from '../../../client/index.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { address, type Signature } from '../../../core/domain/account.ts';
-import type { Chain } from '../../../core/domain/chains.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
+import { listedItem } from '../../kit/bazaar.ts';
 import { closeDays } from '../../kit/close-days.ts';
+import { testListings } from '../../kit/listings.ts';
+import { call, connect } from '../../kit/mcp-speakers.ts';
 import { rankWallets } from '../../kit/rank-wallets.ts';
-import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
-import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
+import {
+  BASE,
+  hash,
+  insertSettlements,
+  NOON,
+  ON_SOLANA,
+  reportChain,
+  SOLANA,
+  settlement,
+  solanaSettlement,
+  wallet,
+} from '../../kit/rows.ts';
+import { savedOf } from '../../kit/saved.ts';
+import { type Customer, readParquet, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
 
 /** A wallet of Solana on every surface that answers about wallets, beside one of an EVM chain. */
 
-const SOLANA: Chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
-const USDC = address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v');
-const BUYER = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM');
-const SELLER = address('2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4');
-const RELAYER = address('CjNFTjvBhbJJd2B5ePPMHRLx1ELZpa8dwQgGL727eKww');
-const SIGNATURE =
-  '5j7s6NiJS3JAkvgkoc18WVAsiSaci2pxB2A6ueCJP4tprA2TFg9wSyTLeYouxPBJEMzJinENTkpA52YStRW5Dia7' as Signature;
+const { buyer: BUYER, seller: SELLER, feePayer: RELAYER, usdc: USDC, signature: SIGNATURE } = ON_SOLANA;
 
 /** The same seller on the EVM chain. */
 const ON_BASE = wallet(0xb2);
@@ -26,17 +35,14 @@ const RESOURCE = 'https://one.example/api';
 let service: SqlApi;
 let customer: Customer;
 
-const paid = (fields: Parameters<typeof settlement>[0]) =>
-  settlement({ chain: SOLANA, asset: USDC, payer: BUYER, payee: SELLER, relayer: RELAYER, ...fields });
-
 beforeAll(async () => {
   service = await sqlApi({ config: { chains: loadConfig({ env: { CHAINS: 'base,solana' } }).chains } });
   const { writer } = service.engine;
   await reportChain(writer, SOLANA);
   await reportChain(writer, BASE);
   await insertSettlements(writer, [
-    paid({ blockNumber: 391_000_001, logIndex: 5_122, txHash: SIGNATURE, memo: 'Order 7, Ü' }),
-    paid({ blockNumber: 391_000_002, payer: RELAYER, blockTime: NOON + 1 }),
+    solanaSettlement({ logIndex: 5_122, memo: 'Order 7, Ü' }),
+    solanaSettlement({ blockNumber: 391_000_002, txHash: hash(1), payer: RELAYER, blockTime: NOON + 1 }),
     settlement({ payer: wallet(0xa1), payee: ON_BASE }),
   ]);
   await writer.run({
@@ -158,6 +164,77 @@ describe('in SQL', () => {
       { payee: wallet(0xb2), is_wallet: 1 },
     ]);
   });
+});
+
+const ROWS = `SELECT payer, payee, tx_hash FROM settlements WHERE payee = '${SELLER}' ORDER BY block_number`;
+
+describe('over every other surface its settlements have its accounts as the chain writes them', () => {
+  const listen = async () => {
+    const { app } = service.api;
+    if (app.server.address() === null) await app.listen({ host: '127.0.0.1', port: 0 });
+    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`; // of a server that listens on a port
+  };
+  const key = () => customer.headers['x-api-key'] ?? '';
+  const SURFACES: Readonly<Record<string, () => Promise<unknown>>> = {
+    async MCP() {
+      const client = await connect(`${await listen()}/mcp`, customer.headers);
+      const { said } = await call(client, 'list_entity_settlements', { wallet: SELLER });
+      await client.close();
+      return said;
+    },
+    'the client package': async () =>
+      createClient({ url: await listen(), key: key() }).listEntitySettlements({ wallet: SELLER }),
+    'the ClickHouse interface': async () => {
+      const headers = { 'x-clickhouse-key': key() };
+      return (await fetch(`${await listen()}/clickhouse`, { method: 'POST', body: ROWS, headers })).text();
+    },
+    CSV: async () => (await customer.ask({ sql: ROWS, format: 'csv' })).text,
+    async Parquet() {
+      const { bytes } = await customer.ask({ sql: ROWS, format: 'parquet' });
+      return readParquet(service.engine, bytes, 'payer String, payee String, tx_hash String');
+    },
+    async 'a saved query'() {
+      const author = await savedOf(service);
+      await author.saved('paid-to', {
+        sql: 'SELECT payer, payee, tx_hash FROM settlements WHERE payee = {who:String}',
+        parameters: { who: { description: 'Who is paid.', default: BUYER } },
+      });
+      return (await author.call('paid-to', { who: SELLER })).body;
+    },
+  };
+
+  test.each(Object.keys(SURFACES))('%s', async (surface) => {
+    const text = JSON.stringify(await SURFACES[surface]?.());
+    for (const account of [BUYER, SELLER, RELAYER, SIGNATURE]) expect(text).toContain(account);
+  });
+});
+
+test('a listing with an offer on Solana has what was paid for it, in the directory, in SQL and in rankings, and is counted anew', async () => {
+  const { writer } = service.engine;
+  const listings = testListings(writer);
+  const resource = 'https://sun.example/';
+  const terms = { scheme: 'exact', network: SOLANA, asset: USDC, payTo: SELLER, amount: '99' };
+  await listings.list('bazaar:one', [listedItem(resource, { item: { accepts: [terms] } })], NOON - 60);
+  for (let paid = 1; paid <= 2; paid++) {
+    const fields = {
+      method: 'facilitator_relay',
+      amount: 99n,
+      amountUsdMicros: 99n,
+      logIndex: paid,
+    } as const;
+    await insertSettlements(writer, [solanaSettlement(fields)]);
+    await listings.derive();
+    service.api.clock.advanceSeconds(2);
+    const observed = { settlement_count_30d: paid, unique_payers_30d: 1, settled_usd_30d: (99 * paid) / 1e6 };
+    const { endpoints } = (await get(`/v0/endpoints?pay_to=${SELLER}`)).body;
+    expect(endpoints).toMatchObject([{ resource, price_usd: 0.000_099, observed }]);
+    const sql = `SELECT chain, settlement_count_30d AS n FROM endpoints WHERE pay_to = '${SELLER}' AND 0 < ${paid}`;
+    expect((await customer.ask({ sql })).body.rows).toEqual([{ chain: SOLANA, n: String(paid) }]);
+  }
+  await rankWallets(writer, { windows: ['30d'], chains: [BASE, SOLANA] });
+  expect((await get('/v0/leaderboard?of=endpoints')).body.leaderboard).toMatchObject([
+    { resource, pay_to: SELLER, value: 2 },
+  ]);
 });
 
 test.each([

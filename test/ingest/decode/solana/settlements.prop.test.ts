@@ -58,7 +58,7 @@ test('whatever happens on the chain, payments by instructions are those that bal
     fc.asyncProperty(fc.nat({ max: 2 ** 31 }), async (seed) => {
       const world = await startSolanaChain(seed);
       try {
-        await world.grow(BLOCKS);
+        await world.grow(BLOCKS, ['smartWallet', 'smartWallets']);
         await expectSame(world);
       } finally {
         await world.node.stop();

@@ -16,7 +16,14 @@ import { contentsOf, testBackup } from '../../../kit/backup.ts';
 import { dropDatabase, type TestEngine, testLog } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
-import { BASE, insertSettlements, reportChain, settlement, tombstone } from '../../../kit/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  reportChain,
+  settlement,
+  solanaSettlement,
+  tombstone,
+} from '../../../kit/rows.ts';
 
 /** Over an engine that is not the command's own, as a remote server is: the index goes to a disk of that server. */
 
@@ -51,7 +58,7 @@ const NOBODY = 'http://127.0.0.1:9';
 
 async function fill(): Promise<void> {
   const rows = Array.from({ length: 40 }, (_, logIndex) => settlement({ logIndex }));
-  await insertSettlements(engine.writer, rows);
+  await insertSettlements(engine.writer, [...rows, solanaSettlement()]);
   await rollUp(engine.writer);
   await tombstone(engine.writer, rows.slice(0, 3));
   await reportChain(engine.writer, BASE);

@@ -8,7 +8,17 @@ import { emptyTables } from '../../../kit/empty-tables.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
-import { BASE, insertSettlements, NOON, POLYGON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  NOON,
+  ON_SOLANA,
+  POLYGON,
+  reportChain,
+  SOLANA,
+  tombstone,
+  wallet,
+} from '../../../kit/rows.ts';
 
 /** A listing is a claim: what it can make of payments that were made to others, and what it cannot. */
 
@@ -142,9 +152,9 @@ describe('an impostor on the resource of another', () => {
   test('a seller with an address on another kind of network is no contest', async () => {
     const solana = {
       scheme: 'exact',
-      network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-      asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
-      payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+      network: SOLANA,
+      asset: ON_SOLANA.usdc,
+      payTo: ON_SOLANA.seller,
       amount: '1000',
     };
     const item = weather(FORECAST);
@@ -213,7 +223,7 @@ describe('an offer whose payments cannot be observed', () => {
 
   test.each([
     ['chain_not_indexed', { network: 'eip155:56', asset: wallet(0x55d) }],
-    ['chain_not_indexed', { network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', payTo: 'S0', asset: 'M1' }],
+    ['chain_not_indexed', { network: SOLANA, payTo: ON_SOLANA.seller, asset: ON_SOLANA.usdc }],
     ['asset_not_indexed', { asset: wallet(0xfa4e) }],
     ['settles_off_chain', { extra: { name: 'GatewayWalletBatched' } }],
     ['settles_off_chain', { intent: 'session', method: 'tempo' }],
@@ -247,11 +257,7 @@ describe('an offer whose payments cannot be observed', () => {
         ...{ claimants: [], contested: false, shared_pay_to: false },
       });
       expect(row?.accepts).toMatchObject([{ scheme: intent, pay_to: null, unobserved_reason: reason }]);
-      await listings.list(
-        'bazaar:two',
-        [accept({ network: 'solana', payTo: 'S0', asset: 'M1' })],
-        daysAgo(1),
-      );
+      await listings.list('bazaar:two', [accept({ network: 'near', payTo: 'S0', asset: 'M1' })], daysAgo(1));
       const [both] = await one();
       expect(both).toMatchObject({ contested: false, claimants: [{ pay_to: 'S0' }] });
     },

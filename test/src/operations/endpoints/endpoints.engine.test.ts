@@ -11,7 +11,16 @@ import { listedItem } from '../../../kit/bazaar.ts';
 import { type TestEngine, testLog } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { payment } from '../../../kit/listings.ts';
-import { BASE, insertSettlements, NOON, POLYGON, reportChain, wallet } from '../../../kit/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  NOON,
+  ON_SOLANA,
+  POLYGON,
+  reportChain,
+  SOLANA,
+  wallet,
+} from '../../../kit/rows.ts';
 
 /** The directory over 60 resources of three sources; two of the resources are paid. */
 
@@ -74,9 +83,9 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
         accepts: [
           {
             scheme: 'exact',
-            network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-            asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v',
-            payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+            network: SOLANA,
+            asset: ON_SOLANA.feePayer,
+            payTo: ON_SOLANA.seller,
             amount: '99',
           },
         ],
@@ -215,13 +224,13 @@ describe('filters', () => {
     ['tag=weather', ['https://weather.example/v1']],
     ['tag=weath', []],
     [`pay_to=${BUSY.toUpperCase().replace('0X', '0x')}`, ['https://weather.example/v1']],
-    ['pay_to=2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4', ['https://sun.example/']],
+    [`pay_to=${ON_SOLANA.seller}`, ['https://sun.example/']],
     ['resource=https%3A%2F%2Fweather.example%2Fv1', ['https://weather.example/v1']],
     // The whole URL, not a part of it.
     ['resource=https%3A%2F%2Fweather.example', []],
     ['chain=eip155:137', ['https://quiet.example/']],
     ['network=polygon', ['https://quiet.example/']],
-    ['network=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', ['https://sun.example/']],
+    [`network=${SOLANA}`, ['https://sun.example/']],
     ['max_price_usd=0', [url(0)]],
     ['max_price_usd=0.01', ['https://weather.example/v1', url(0), url(1)]],
     ['max_price_usd=0.0000009', [url(0)]],
@@ -256,7 +265,7 @@ test('a price that was never signed in dollars is the declared one; an asset tha
   // The asset is Base's USDC, listed for Polygon: none of ours there.
   expect(quiet).toMatchObject({ price_usd: 0.02, accepts: [{ amount: '5000', price_usd: 0.02 }] });
   const [sun] = (await find('q=sun.example')).endpoints;
-  expect(sun).toMatchObject({ price_usd: null, accepts: [{ amount: '99', price_usd: null, chain: null }] });
+  expect(sun).toMatchObject({ price_usd: null, accepts: [{ amount: '99', price_usd: null, chain: SOLANA }] });
 });
 
 describe('what cannot be read any more', () => {
