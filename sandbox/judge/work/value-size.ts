@@ -38,7 +38,7 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
   ...['leftpad', 'lpad', 'rightpad', 'rpad', 'leftpadutf8', 'rightpadutf8'].map(
     (name): [string, SizeRule] => [name, ([value, times]) => bytes(value) + 4 * count(times)],
   ),
-  // A match a character and one after the last; what the replacement quotes of the matches is the text once for each quote.
+  // At most one match for each character and one at the end. Each `\1` in the replacement adds at most the whole text.
   ...['replaceall', 'replace', 'replaceregexpall', 'replaceregexpone', 'regexp_replace'].map(
     (name): [string, SizeRule] => [
       name,
