@@ -16,7 +16,9 @@ export interface BenchEngine {
   stop(): Promise<void>;
 }
 
-export type EngineOptions = Partial<Pick<EmbeddedEngineOptions, 'dataDir' | 'queryLog' | 'without'>>;
+export type EngineOptions = Partial<
+  Pick<EmbeddedEngineOptions, 'dataDir' | 'queryLog' | 'without' | 'maxMemoryMegabytes'>
+>;
 
 type Asked = Pick<BenchEngine, 'writer'>;
 

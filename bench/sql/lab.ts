@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
+import { engineMegabytes } from '../../clickhouse/guest/memory.ts';
 import { systemClock } from '../../core/clock.ts';
 import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { createMonthCopies } from '../../ingest/rollup/plain-months.ts';
@@ -31,8 +32,11 @@ export const PUBLIC_DATABASE = 'settlement_index_public';
 /** A copy of the settlements as one plain table, to compare the views with. */
 export const PLAIN_TABLE = 'plain_settlements';
 
+/** What `npm start` gives an engine on this machine. */
+export const ENGINE_MEGABYTES = engineMegabytes(null);
+
 export const sqlLab = once(async ({ sized, workspace, say, rows = sized(ROWS) }): Promise<SqlLab> => {
-  const engine = await startBenchEngine(workspace, 'sql');
+  const engine = await startBenchEngine(workspace, 'sql', { maxMemoryMegabytes: ENGINE_MEGABYTES });
   await seedHistory(engine, { rows, newestTime: Math.floor(Date.now() / 1_000) }, say);
   say('merging the months that are over');
   await mergeClosedMonths(engine);

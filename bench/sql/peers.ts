@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createGuest } from '../../clickhouse/guest/engine.ts';
-import { GUEST_FULL_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { guestMemoryBytes, MEMORY_SHARES, threadsWithin } from '../../clickhouse/guest/memory.ts';
+import { GUEST_FULL_BLOCK_ROWS, GUEST_QUARTER_BLOCK_ROWS } from '../../clickhouse/guest/settings.ts';
+import { SQL_DISK_BYTES } from '../../core/domain/plan.ts';
+import type { Accepted } from '../../sandbox/judge/inspect.ts';
 import type { OpenSandbox } from '../../sandbox/open.ts';
 import { createConstants } from '../../sandbox/run/table-constants.ts';
 import { streamOf } from '../lab/engine.ts';
 import { installPeer, startLineProcess } from '../lab/processes.ts';
 import type { BenchContext } from '../lab/run.ts';
-import { PLAIN_TABLE, PUBLIC_DATABASE, type SqlLab } from './lab.ts';
+import { ENGINE_MEGABYTES, PLAIN_TABLE, PUBLIC_DATABASE, type SqlLab } from './lab.ts';
 
 /** What answers a text of SQL over the settlements. */
 export interface SqlPeer {
@@ -29,27 +32,23 @@ export interface SqlAnswer {
 const SECONDS_MAX = 300;
 const ROWS_MAX = 1_000_001;
 const THREADS = cpus().length;
+const QUERY_BYTES = guestMemoryBytes(ENGINE_MEGABYTES * 1024 * 1024, THREADS) * MEMORY_SHARES.standard;
 
-/** Our public tables, as the guest reads them: with the bounds of its profile, or with every core and full blocks, as a lone analyst. */
-export function guestPeer(
-  { workspace }: BenchContext,
-  { engine, sandbox }: SqlLab,
-  { isAlone }: { readonly isAlone: boolean },
-): SqlPeer {
+/** Our public tables, as the guest reads them for a lone analyst: every core, and two shares of memory. */
+export function guestPeer({ workspace }: BenchContext, { engine, sandbox }: SqlLab): SqlPeer {
   const guest = createGuest(engine.access);
   workspace.defer(() => guest.close());
   const constants = createConstants(engine.reader);
-  const bounds = isAlone ? { blockRows: GUEST_FULL_BLOCK_ROWS, threads: THREADS } : {};
   return {
     async ask(asked) {
       // As the sandbox runs it; the copy is no public table.
       const isPublic = /\bsettlements\b/.test(asked);
       const given = isPublic ? await constants() : null;
-      const text = isPublic ? await judgedText(sandbox, asked) : asked;
+      const accepted = isPublic ? await judgedText(sandbox, asked) : PLAIN;
       const { body, figures } = await guest.query(
         {
-          ...{ name: 'bench-question', text, queryId: randomUUID(), format: 'TSV' },
-          ...{ maxRows: ROWS_MAX, maxSeconds: SECONDS_MAX, ...bounds },
+          ...{ name: 'bench-question', text: accepted.text ?? asked, queryId: randomUUID(), format: 'TSV' },
+          ...{ maxRows: ROWS_MAX, maxSeconds: SECONDS_MAX, ...boundsOf(accepted) },
           ...(given === null ? {} : { constants: given }),
         },
         new AbortController().signal,
@@ -61,10 +60,20 @@ export function guestPeer(
   };
 }
 
-async function judgedText(sandbox: OpenSandbox, text: string): Promise<string> {
+type Judged = Pick<Accepted, 'blockRows' | 'memoryMaxBytes'> & { readonly text?: string };
+const PLAIN: Judged = { blockRows: GUEST_FULL_BLOCK_ROWS };
+
+async function judgedText(sandbox: OpenSandbox, text: string): Promise<Judged> {
   const judged = await sandbox.inspect({ text, parameters: {}, caller: 'bench' });
   if ('refused' in judged) throw new Error(judged.refused.detail);
-  return judged.accepted.text;
+  return judged.accepted;
+}
+
+/** What the sandbox gives where nobody else asks (sandbox/run/run-query.ts). */
+function boundsOf({ blockRows, memoryMaxBytes }: Judged) {
+  const memoryBytes = Math.min(QUERY_BYTES, memoryMaxBytes ?? QUERY_BYTES);
+  const threads = blockRows >= GUEST_QUARTER_BLOCK_ROWS ? threadsWithin(memoryBytes, THREADS) : 1;
+  return { blockRows, threads, memoryBytes, diskBytes: SQL_DISK_BYTES.standard };
 }
 
 const DUCKDB = fileURLToPath(new URL('./duckdb', import.meta.url));

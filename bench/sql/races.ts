@@ -25,7 +25,7 @@ const COUNT_GOAL_MS = 8;
 
 /** Full scans through the public view against the same question on a plain copy of its rows, both as the guest. */
 export async function measureScans(context: BenchContext): Promise<Figure[]> {
-  const guest = guestPeer(context, await sqlLab(context), { isAlone: false });
+  const guest = guestPeer(context, await sqlLab(context));
   const questions = Object.entries(SCANS).map(([name, sql]) => ({ name: `scan-${name}`, sql }));
   return askEach(questions, context.say, async ({ name, sql }) => {
     const over = (table: string) => () => guest.ask(sql.replace('{}', table));
@@ -78,7 +78,7 @@ export async function measureClickbench(context: BenchContext): Promise<Figure[]
   const { say } = context;
   const lab = await sqlLab(context);
   const duckdb = await duckdbPeer(context, lab);
-  const ours = guestPeer(context, lab, { isAlone: true });
+  const ours = guestPeer(context, lab);
   const trying = { figures: [] as Figure[], say };
   const byAddress: Pair[] = [];
   const byId: Pair[] = [];

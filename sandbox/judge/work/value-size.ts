@@ -59,6 +59,8 @@ const TOPS = /^(topK(Weighted)?|approx_top_(k|count|sum))(If|Distinct)*$/;
 const TOPS_UNLESS_TOLD = 10;
 /** Overhead per array element. */
 const GATHERED_OVERHEAD_BYTES = 32;
+/** Functions whose value is one number, whatever they are given: also `*`, whose own size is unknown. */
+const COUNTS = /^(count|uniq|uniqExact)(If|Distinct)*$/i;
 const ENDLESS_ENDINGS = /[a-z](Array|Map|Mapped|Resample|ForEach|State)$/;
 
 interface Sized {
@@ -146,6 +148,7 @@ export function createValueSizes(
   const ofFunction = (node: TreeNode): number => {
     const name = functionName(node);
     const args = listIn(node, 'ARGUMENTS');
+    if (COUNTS.test(name)) return SCALAR_BYTES;
     const sized = SIZED.get(name.toLowerCase());
     if (sized !== undefined)
       return SCALAR_BYTES + sized(args.map((arg) => ({ node: arg, bytes: bytesOf(arg) })));

@@ -11,6 +11,11 @@ describe('rows per block', () => {
       'SELECT payee, sum(amount_usd) FROM settlements GROUP BY payee',
     ],
     [
+      'so has a count of all columns',
+      65_409,
+      'SELECT payer, payee, COUNT(*) AS c FROM settlements GROUP BY payer, payee ORDER BY c DESC, payer LIMIT 10',
+    ],
+    [
       'a pattern over addresses has a quarter',
       16_352,
       "SELECT REGEXP_REPLACE(payee, '^0x(0*)([0-9a-f]+)[0-9a-f]$', '\\\\2') AS k, count() FROM settlements GROUP BY k",
