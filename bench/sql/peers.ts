@@ -60,7 +60,7 @@ export function guestPeer({ workspace }: BenchContext, { engine, sandbox }: SqlL
   };
 }
 
-type Judged = Pick<Accepted, 'blockRows' | 'memoryMaxBytes'> & { readonly text?: string };
+type Judged = Pick<Accepted, 'blockRows' | 'memoryMaxBytes' | 'hasLongKeys'> & { readonly text?: string };
 const PLAIN: Judged = { blockRows: GUEST_FULL_BLOCK_ROWS };
 
 async function judgedText(sandbox: OpenSandbox, text: string): Promise<Judged> {
@@ -70,10 +70,10 @@ async function judgedText(sandbox: OpenSandbox, text: string): Promise<Judged> {
 }
 
 /** What the sandbox gives where nobody else asks (sandbox/run/run-query.ts). */
-function boundsOf({ blockRows, memoryMaxBytes }: Judged) {
+function boundsOf({ blockRows, memoryMaxBytes, hasLongKeys = false }: Judged) {
   const memoryBytes = Math.min(QUERY_BYTES, memoryMaxBytes ?? QUERY_BYTES);
   const threads = blockRows >= GUEST_QUARTER_BLOCK_ROWS ? threadsWithin(memoryBytes, THREADS) : 1;
-  return { blockRows, threads, memoryBytes, diskBytes: SQL_DISK_BYTES.standard };
+  return { blockRows, threads, memoryBytes, hasLongKeys, diskBytes: SQL_DISK_BYTES.standard };
 }
 
 const DUCKDB = fileURLToPath(new URL('./duckdb', import.meta.url));

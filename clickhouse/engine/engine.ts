@@ -150,6 +150,8 @@ export interface GuestQuery extends GuestStatement {
   readonly threads?: number;
   /** Memory limit of the query in bytes, near which it goes on disk; default: as in the guest's profile. */
   readonly memoryBytes?: number;
+  /** Whether its groups have long keys, so that it goes on disk later. Default: no. */
+  readonly hasLongKeys?: boolean;
   /** What it may write to disk then; default: as in the guest's profile. */
   readonly diskBytes?: number;
   /** Whether the engine may buffer a large result in memory instead of in a file. Default: no. */

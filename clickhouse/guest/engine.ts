@@ -74,10 +74,11 @@ function boundsOf({
   blockRows,
   threads,
   memoryBytes,
+  hasLongKeys = false,
   diskBytes,
 }: Pick<
   GuestQuery,
-  'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'threads' | 'memoryBytes' | 'diskBytes'
+  'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'threads' | 'memoryBytes' | 'hasLongKeys' | 'diskBytes'
 >) {
   return {
     default_format: format,
@@ -85,7 +86,9 @@ function boundsOf({
     limit: maxRows,
     ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
     ...(threads === undefined ? {} : { max_threads: threads }),
-    ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes, ...spillSettings(memoryBytes) }),
+    ...(memoryBytes === undefined
+      ? {}
+      : { max_memory_usage: memoryBytes, ...spillSettings(memoryBytes, hasLongKeys) }),
     ...(diskBytes === undefined ? {} : { max_temporary_data_on_disk_size_for_query: diskBytes }),
   };
 }

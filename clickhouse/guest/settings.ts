@@ -167,7 +167,7 @@ export function guestChangeable(
   isNode: boolean,
 ): Readonly<Record<string, { readonly min: number; readonly max: number } | null>> {
   const memoryMaxBytes = Math.max(memoryBytes * MEMORY_SHARES_MAX, GUEST_LITTLE_MEMORY_BYTES);
-  const spill = Object.entries(spillSettings(memoryMaxBytes));
+  const spill = Object.entries(spillSettings(memoryMaxBytes, true));
   return {
     max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
     // A cluster's first node sends its part of a query to the others without a limit, and they would raise 0 to the minimum.

@@ -56,6 +56,8 @@ export interface Accepted {
   readonly safeToPlan: boolean;
   /** Memory with which it can be stopped in time, where that may be less than its tier has. */
   readonly memoryMaxBytes?: number;
+  /** Whether it groups by long keys alone, and goes on disk later (work/long-keys.ts). */
+  readonly hasLongKeys?: boolean;
   /** The format that it ends with; only where `readsLikeServer`. */
   readonly format?: string;
   /** Its SETTINGS; `text` holds none of them. */
@@ -184,6 +186,7 @@ const NOTHING_FOUND: Omit<Facts, 'text'> = {
   rewrites: NO_REWRITES,
   blockRows: GUEST_FULL_BLOCK_ROWS,
   memoryMaxBytes: GUEST_MEMORY_MAX_BYTES,
+  hasLongKeys: false,
   safeToPlan: false,
   format: undefined,
   settings: [],
@@ -237,7 +240,7 @@ function meaningsOnce(root: TreeNode, own: OwnTables | undefined): TreeQuery['me
 function acceptedOf(query: TreeQuery): Accepted {
   const { own = NO_OWN_TABLES } = query.policy;
   const { text, tables, functions, parameters, warnings, namedConstants, walletKeys, rewrites } = query;
-  const { blockRows, memoryMaxBytes, safeToPlan, format, settings } = query;
+  const { blockRows, memoryMaxBytes, hasLongKeys, safeToPlan, format, settings } = query;
   return {
     ...(format === undefined ? {} : { format }),
     ...(settings.length === 0 ? {} : { settings }),
@@ -248,6 +251,7 @@ function acceptedOf(query: TreeQuery): Accepted {
     parameters,
     blockRows,
     memoryMaxBytes,
+    hasLongKeys,
     safeToPlan,
     warnings,
     namedConstants,

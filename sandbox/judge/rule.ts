@@ -28,6 +28,7 @@ export interface Facts {
   /** Rows per block at most. */
   readonly blockRows: number;
   readonly memoryMaxBytes: number;
+  readonly hasLongKeys: boolean;
   readonly safeToPlan: boolean;
   /** The format that it ends with, where that is kept. */
   readonly format: string | undefined;

@@ -33,6 +33,7 @@ import { walletKeys } from './wallet-keys.ts';
 import { checkWork } from './work/block-time.ts';
 import { checkFrames } from './work/frames.ts';
 import { checkFreeRows } from './work/free-rows.ts';
+import { hasLongKeys } from './work/long-keys.ts';
 import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
 
 /**
@@ -255,6 +256,14 @@ export const RULES: readonly Rule[] = [
     on: 'tree',
     says: 'It is noted where ids of wallets would do in place of their addresses.',
     find: ({ root, tables, meaningsIn }) => ({ walletKeys: walletKeys(root, meaningsIn(tables)) }),
+  },
+  {
+    name: 'long-keys',
+    on: 'tree',
+    says: 'It holds more in memory before it goes on disk only if it groups by addresses and transactions.',
+    find: ({ root, tables, meaningsIn, policy }) => ({
+      hasLongKeys: hasLongKeys(root, meaningsIn(tables), policy.functions),
+    }),
   },
   {
     name: 'rewrites',

@@ -130,6 +130,7 @@ async function checkChangeable(guest: Guest, { memoryBytes }: GuestFacts): Promi
         blockRows: GUEST_FULL_BLOCK_ROWS,
         threads: GUEST_THREADS_MAX,
         memoryBytes: memoryBytes * MEMORY_SHARES_MAX,
+        hasLongKeys: true,
         diskBytes: SQL_DISK_BYTES.deep,
         maxSeconds: GUEST_SECONDS_MAX,
         written: { settings: ENGINE_OUTPUT, compression: null },

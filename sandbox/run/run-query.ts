@@ -173,6 +173,7 @@ async function runIn(
         blockRows: query.accepted.blockRows,
         threads,
         memoryBytes,
+        hasLongKeys: query.accepted.hasLongKeys ?? false,
         diskBytes: SQL_DISK_BYTES[query.tier],
       };
       const answer = await guest.query(asked, until);

@@ -26,7 +26,7 @@ const REDUCE_NS = 25;
 const MADE_NS = 16;
 const AGGREGATE_NS = 2;
 /** Functions with a fixed time per row, regardless of the value. */
-const STEPS_OF_A_ROW =
+export const STEPS_OF_A_ROW =
   /^(count|sum|avg|min|max|any|any_?last|first_value|last_value|arg(min|max))(If|OrNull|OrDefault|State|Merge)*$/i;
 /** Per pair of bytes of two values. */
 const SEARCH_NS = 1;

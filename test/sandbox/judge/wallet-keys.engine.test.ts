@@ -3,6 +3,24 @@ import { test } from '../../kit/fixtures.ts';
 
 /** Where ids would do in place of addresses. */
 
+describe('groups by long keys alone', () => {
+  test.for([
+    ['SELECT payer, payee, COUNT(*) FROM settlements GROUP BY payer, payee', true],
+    ['SELECT tx_hash, avg(log_index) FROM settlements GROUP BY tx_hash', true],
+    ['SELECT count() FROM (SELECT payer, payee FROM settlements GROUP BY payer, payee)', true],
+    ['SELECT payer, count() FROM settlements GROUP BY payer', false],
+    ['SELECT payer_id, payee_id, count() FROM settlements GROUP BY payer_id, payee_id', false],
+    ['SELECT payer, payee, uniqExact(relayer) FROM settlements GROUP BY payer, payee', false],
+    [
+      'SELECT c, count() FROM (SELECT tx_hash, count() AS c FROM settlements GROUP BY tx_hash) GROUP BY c',
+      false,
+    ],
+    ['SELECT count() FROM settlements', false],
+  ] as const)('%s', async ([text, hasLongKeys], { judge }) => {
+    expect((await judge.accepted(text)).hasLongKeys).toBe(hasLongKeys);
+  });
+});
+
 describe('the ids that a query could use', () => {
   test.for([
     ['SELECT payer, count() FROM settlements GROUP BY payer', ['payer_id']],
