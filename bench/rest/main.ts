@@ -29,7 +29,8 @@ type Part = keyof typeof PARTS;
 
 const idleDemo: BenchPart = {
   name: 'demo',
-  summary: 'the demo without a caller, with a block and a few payments a second',
+  summary:
+    'the demo without a caller, with a block and a few payments a second, and without sample data to roll up',
   async run(context) {
     const { workspace } = context;
     const isUp = { now: false };
@@ -41,6 +42,7 @@ const idleDemo: BenchPart = {
         fileURLToPath(new URL('../../demo/main.ts', import.meta.url)),
         '--port',
         '0',
+        '--no-history',
       ],
       onLine: (line) => {
         isUp.now ||= line.includes('http://127.0.0.1:');

@@ -78,9 +78,9 @@ const SPILL_SHARES = {
 
 /**
  * The same for groups with keys of 64 characters and more: those take 108 bytes of a group beside its 64 in the table, so that a query that
- * holds this share grows to nine tenths at most. Ten million settlements by payer and payee are 1.4 GB in memory and take half of the time.
+ * holds this share grows to 0.95 of the limit at most. Ten million settlements by payer and payee are 1.5 GB in memory and take half of the time.
  */
-const LONG_KEYS_SHARE = 2 / 5;
+const LONG_KEYS_SHARE = 0.45;
 
 /** When a query with so much memory begins to write to disk. */
 export function spillSettings(

@@ -54,7 +54,7 @@ describe('memory of callers’ queries', () => {
   test('it goes on disk long before the limit, and has no more threads than fit', () => {
     for (const bytes of Object.values(spillSettings(1_000_000_000))) expect(bytes).toBeLessThan(340_000_000);
     expect(spillSettings(1_000_000_000, true)).toMatchObject({
-      max_bytes_before_external_group_by: 400_000_000,
+      max_bytes_before_external_group_by: 450_000_000,
     });
     expect([threadsWithin(90_000_000, 8), threadsWithin(450_000_000, 8), threadsWithin(4e9, 8)]).toEqual([
       1, 4, 8,
