@@ -55,7 +55,7 @@ export function compileTree(directory, folders = PROGRAM_FOLDERS) {
 function compile(directory, sources) {
   if (sources.length === 0) return;
   // Only here: to load it takes longer than to see that nothing has changed.
-  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const { buildSync, stop } = createRequire(import.meta.url)('esbuild');
   const { outputFiles } = buildSync({
     absWorkingDir: ROOT,
     entryPoints: sources,
@@ -66,6 +66,8 @@ function compile(directory, sources) {
     target: 'node20.19',
     write: false,
   });
+  // Else its process lives as long as this one, with a hundred megabytes.
+  void stop();
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
   for (const source of sources) {
     const output = join(directory, compiledName(source));
@@ -80,20 +82,20 @@ function compiledName(source) {
 
 function isFresh(source, output) {
   const made = statSync(output, { throwIfNoEntry: false });
-  return made !== undefined && seconds(made) === seconds(statSync(join(ROOT, source)));
+  return made !== undefined && Math.round(made.mtimeMs) === changedMs(source);
 }
 
-/** Of the last change. `utimes` takes microseconds. */
-function seconds({ mtimeMs }) {
-  return Math.floor(mtimeMs) / 1_000;
+/** A file system keeps a time that it is told with an error of less than a millisecond. */
+function changedMs(source) {
+  return Math.floor(statSync(join(ROOT, source)).mtimeMs);
 }
 
 function replace(source, output, write) {
   mkdirSync(dirname(output), { recursive: true });
   const half = `${output}.half-${process.pid}`;
   write(half);
-  const time = seconds(statSync(join(ROOT, source)));
-  utimesSync(half, time, time);
+  const seconds = changedMs(source) / 1_000;
+  utimesSync(half, seconds, seconds);
   renameSync(half, output);
 }
 

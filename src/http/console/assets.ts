@@ -21,8 +21,14 @@ export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
 /** From the sources in a checkout, from the build in an installation. */
 export function loadConsole(): Promise<ConsoleBuild> {
   return IS_CHECKOUT
-    ? buildConsole()
+    ? buildConsole().finally(endBundler)
     : readConsole(new URL('../../../console/assets/', import.meta.url));
+}
+
+/** Its process would stay, with a hundred megabytes. */
+async function endBundler(): Promise<void> {
+  const { stop } = await import('esbuild');
+  await stop();
 }
 
 /** The oldest browsers are of 2024: the first that know `light-dark()`. */
