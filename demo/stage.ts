@@ -111,18 +111,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const { apiKey, visitorKey } = await opening;
   const ports = await choosePorts(options);
   const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
-  const config = serviceConfig({
-    ...options,
-    world,
-    nodeUrl: lateNode.url,
-    historyBlocks: blocks + STORY_BLOCKS,
-    market,
-    identities,
-    shops,
-    ...ports,
-    dataDir,
-    visitorKey,
-  });
+  const parts = { ...options, ...ports, world, market, identities, shops, dataDir, visitorKey };
+  const late = { nodeUrl: lateNode.url, historyBlocks: blocks + STORY_BLOCKS };
+  const config = serviceConfig({ ...parts, ...late });
   const sample = openSample({ ...options, genesisTime, port: ports.port });
   const starting = owned(cleanups, spawnService({ config, directory }));
   const traffic = await Promise.race([

@@ -17,11 +17,7 @@ const KEY_CHARS = 12;
 const key = createHash('sha256');
 for (const file of ['scripts/compile-tree.mjs', 'node_modules/esbuild/package.json'])
   key.update(readFileSync(join(ROOT, file)));
-const directory = join(
-  ROOT,
-  'node_modules/.cache/settlement-index',
-  key.digest('hex').slice(0, KEY_CHARS),
-);
+const directory = join(ROOT, 'node_modules/.cache/settlement-index', key.digest('hex').slice(0, KEY_CHARS));
 
 compileTree(directory);
 const main = join(directory, entry.replace(/\.ts$/, '.js'));

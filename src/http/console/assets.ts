@@ -19,16 +19,15 @@ export const CONSOLE_MANIFEST = 'manifest.json';
 export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
 
 /** From the sources in a checkout, from the build in an installation. */
-export function loadConsole(): Promise<ConsoleBuild> {
-  return IS_CHECKOUT
-    ? buildConsole().finally(endBundler)
-    : readConsole(new URL('../../../console/assets/', import.meta.url));
-}
-
-/** Its process would stay, with a hundred megabytes. */
-async function endBundler(): Promise<void> {
+export async function loadConsole(): Promise<ConsoleBuild> {
+  if (!IS_CHECKOUT) return readConsole(new URL('../../../console/assets/', import.meta.url));
   const { stop } = await import('esbuild');
-  await stop();
+  try {
+    return await buildConsole();
+  } finally {
+    // Else its process stays, with a hundred megabytes.
+    await stop();
+  }
 }
 
 /** The oldest browsers are of 2024: the first that know `light-dark()`. */
