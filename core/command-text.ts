@@ -1,12 +1,12 @@
+import { IS_CHECKOUT } from './checkout.ts';
+
 /** How the user invokes our commands: through npm in a source checkout, by the program's name in an installation. */
 
 /** Commands of the program that package.json has a script for. */
 const OWN_SCRIPTS: ReadonlySet<string> = new Set(['admin', 'doctor', 'facilitators', 'import']);
 
-const IS_SOURCE = import.meta.url.endsWith('.ts');
-
 /** `commandText('admin key list')`: the command line to type. */
-export function commandText(words: string, isSource = IS_SOURCE): string {
+export function commandText(words: string, isSource = IS_CHECKOUT): string {
   if (!isSource) return `settlement-index ${words}`;
   const [command = '', ...rest] = words.split(' ');
   if (!OWN_SCRIPTS.has(command)) return `npm start -- ${words}`;

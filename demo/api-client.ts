@@ -3,7 +3,7 @@ import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
 import type { Chain } from '../core/domain/chains.ts';
 import { skeletonOf } from '../core/domain/saved-query.ts';
 import type { Log } from '../core/log.ts';
-import { waitWhileItProgresses } from '../core/process/standstill.ts';
+import { STANDSTILL_MS, waitWhileItProgresses } from '../core/process/standstill.ts';
 import { openControlStore } from '../src/accounts/open.ts';
 import type { SpawnedService } from './service.ts';
 
@@ -105,6 +105,9 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
   };
 }
 
+/** Each look is two requests, on the processor that the index needs. */
+const SERVED_LOOK_EVERY_MS = 250;
+
 /** Until the tables exist the service rightly answers 503, which is no progress. */
 export async function untilFirstServed(
   client: ApiClient,
@@ -116,7 +119,8 @@ export async function untilFirstServed(
     const { transactions } = await client.transactions(null, 1, chain);
     return { done: transactions.length > 0, at: `block ${indexed_block}, ${rows_per_second} rows/s` };
   };
-  const served = waitWhileItProgresses(`a settlement is served (${service.logFile})`, look);
+  const what = `a settlement is served (${service.logFile})`;
+  const served = waitWhileItProgresses(what, look, STANDSTILL_MS, SERVED_LOOK_EVERY_MS);
   await Promise.race([served, service.failed]);
   return performance.now();
 }

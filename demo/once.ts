@@ -18,7 +18,9 @@ const REORGS = 4;
 const BLOCKS_PER_REORG_MIN = 4;
 /** Slow enough that the index follows the tip block by block, as on a real chain. */
 const BLOCK_EVERY_MS = 100;
-const POLL_MS = 100;
+/** Each question is work for the engine, on the processor that the index needs. */
+const POLL_MS = 500;
+const SERVED_POLL_MS = 150;
 const RECHECK_MS = 500;
 const REPORT_TIMEOUT_MS = 5_000;
 
@@ -108,7 +110,7 @@ async function untilServed({ client, traffic, chain }: Stage): Promise<number | 
     const [row] = (await client.transactions(null, 1, chain)).transactions;
     if (row?.block_number === newest) return performance.now();
     if (standsStill(`block ${row?.block_number}`)) return null;
-    await sleep(POLL_MS / 2);
+    await sleep(SERVED_POLL_MS);
   }
 }
 

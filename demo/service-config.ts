@@ -37,7 +37,10 @@ interface WorldParts {
   readonly market: SolanaMarket;
   readonly identities: Identities;
   readonly shops: Shops;
-  readonly historyHead: number;
+  /** Where the service asks the EVM chain. */
+  readonly nodeUrl: string;
+  /** Blocks that it has to catch up, or nearly. */
+  readonly historyBlocks: number;
   readonly dataDir: string;
   readonly visitorKey: ApiKey;
   readonly history: boolean;
@@ -50,7 +53,7 @@ interface WorldParts {
 export function serviceConfig(
   options: Ports & WorldParts,
 ): ServiceConfig & { readonly http: { readonly port: number } } {
-  const { world, market, identities, historyHead } = options;
+  const { world, market, identities } = options;
   return {
     dataDir: options.dataDir,
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
@@ -69,16 +72,13 @@ export function serviceConfig(
     chains: [
       {
         chain: CHAIN,
-        rpcUrls: [world.chain.url],
+        rpcUrls: [options.nodeUrl],
         startBlock: world.firstBlock,
         // No explorer shows what happens on a chain of this machine.
         explorerUrl: false,
         ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
         pollMs: POLL_MS,
-        logWindowMax: Math.max(
-          WINDOW_BLOCKS_MIN,
-          Math.ceil((historyHead - world.firstBlock) / BACKFILL_WINDOWS),
-        ),
+        logWindowMax: Math.max(WINDOW_BLOCKS_MIN, Math.ceil(options.historyBlocks / BACKFILL_WINDOWS)),
         requestsPerSecond: NODE_REQUESTS_PER_SECOND,
       },
       {

@@ -34,6 +34,8 @@ export interface ServiceOptions {
 
 /** Without a new line in its log. The longest silence is the start of Node and of the engine: seconds on an idle machine. */
 const READY_STANDSTILL_MS = 90_000;
+/** Each look takes a little of the processor that the service needs to start. */
+const READY_LOOK_EVERY_MS = 200;
 const READY_ANSWER_TIMEOUT_MS = 2_000;
 /** Above the service's own 15 s, so that it is killed only when its own limit failed. */
 const STOP_TIMEOUT_MS = 20_000;
@@ -133,7 +135,7 @@ async function untilReady(url: string, logFile: string): Promise<void> {
     at: `${statSync(logFile).size} bytes of its log`,
   });
   try {
-    await waitWhileItProgresses('the service is ready', look, READY_STANDSTILL_MS);
+    await waitWhileItProgresses('the service is ready', look, READY_STANDSTILL_MS, READY_LOOK_EVERY_MS);
   } catch (cause) {
     throw new Error(`the service is not ready:\n${logTail(logFile)}`, { cause });
   }

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
 import { castOf, X402_BUILDER_CODE } from './actors.ts';
 import { type ApiClient, createApiClient, openAccount, untilFirstServed } from './api-client.ts';
+import { openLatePort } from './chain/late-port.ts';
 import { startFacilitator } from './facilitator.ts';
 import { type History, startHistory } from './history/history.ts';
 import { FIRST_LIVE_BLOCK } from './history/sample-world.ts';
@@ -83,7 +84,10 @@ const BLOCK_SECONDS = 2;
 /** History ends this long ago, so that reorgs at the tip, which push timestamps, never reach the future. */
 const QUIET_SECONDS = 120;
 
-/** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
+/**
+ * Builds the stage: the chain, then its history, while the service makes its tables. The service reads no block before the history is
+ * whole, and then has to catch up.
+ */
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { say, cleanups, seed, log, directory } = options;
   const blocks = historyBlocks(options.historySettlements);
@@ -97,38 +101,34 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     startWorld({ seed, genesisTime, genesisNumber: options.history ? FIRST_LIVE_BLOCK : 0 }),
   );
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
-  const traffic = await makeTraffic(world, { seed });
+  const lateNode = await owned(cleanups, openLatePort(world.chain.url));
   const host = await owned(cleanups, startCardHost());
   const accounts = await solanaAccounts(seed, world.cast.merchants);
   const identities = createIdentities(world.cast, { seed, host, accounts });
-  await writeHistory({ ...options, world, traffic, identities, blocks });
-  const historyHead = traffic.head.number;
   const market = await marketOpening;
   say(`a local Solana runs at ${market.node.url}, with sellers of both chains`);
   await market.history(options.historySettlements, blocks);
   const { apiKey, visitorKey } = await opening;
   const ports = await choosePorts(options);
   const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
-  const config = serviceConfig({
-    ...options,
-    world,
-    market,
-    identities,
-    shops,
-    ...ports,
-    historyHead,
-    dataDir,
-    visitorKey,
-  });
+  const parts = { ...options, ...ports, world, market, identities, shops, dataDir, visitorKey };
+  const late = { nodeUrl: lateNode.url, historyBlocks: blocks + STORY_BLOCKS };
+  const config = serviceConfig({ ...parts, ...late });
   const sample = openSample({ ...options, genesisTime, port: ports.port });
-  const service = await owned(cleanups, spawnService({ config, directory }));
+  const starting = owned(cleanups, spawnService({ config, directory }));
+  const traffic = await Promise.race([
+    writeHistory({ ...options, world, identities, blocks }),
+    starting.then(({ failed }) => failed),
+  ]);
+  const historyHead = traffic.head.number;
+  lateNode.open();
+  const boot = { ...facilitatorBoot(world, market), port: ports.facilitatorPort, log };
+  const facilitating = owned(cleanups, startFacilitator(boot));
+  const [service, facilitator] = await Promise.all([starting, facilitating]);
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
   const chain = chainOf(world.chainId);
   const firstServedMs = await untilFirstServed(client, service, chain);
-  // Only now: the x402 packages take seconds to load, and two cores have enough to do until the first answer.
-  const boot = { ...facilitatorBoot(world, market), port: ports.facilitatorPort, log };
-  const facilitator = await owned(cleanups, startFacilitator(boot));
   market.run();
   const [merchant] = world.cast.merchants;
   if (merchant === undefined) throw new Error('the cast has no merchant');
@@ -191,18 +191,19 @@ function openSample(
 
 /** Agents register before the first payment, and are rated for payments. */
 async function writeHistory(
-  stage: StageOptions & {
+  stage: Pick<StageOptions, 'seed' | 'progress' | 'historySettlements'> & {
     readonly world: World;
-    readonly traffic: Traffic;
     readonly identities: Identities;
     readonly blocks: number;
   },
-): Promise<void> {
-  const { traffic, progress, blocks, historySettlements: settlements } = stage;
-  const play = { ...stage, secondsApart: BLOCK_SECONDS };
-  await playBefore(stage.identities.story, play);
+): Promise<Traffic> {
+  const { seed, world, identities, progress, blocks, historySettlements: settlements } = stage;
+  const traffic = await makeTraffic(world, { seed });
+  const play = { world, traffic, secondsApart: BLOCK_SECONDS };
+  await playBefore(identities.story, play);
   await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
-  await playAfter(stage.identities.story, play);
+  await playAfter(identities.story, play);
+  return traffic;
 }
 
 function historyBlocks(settlements: number): number {

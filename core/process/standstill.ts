@@ -38,12 +38,13 @@ export async function waitWhileItProgresses(
   what: string,
   look: () => Promise<Look>,
   standstillMs = STANDSTILL_MS,
+  lookEveryMs = LOOK_EVERY_MS,
 ): Promise<void> {
   const standsStill = watchStandstill(standstillMs);
   let at = 'nowhere';
   let problem: unknown;
   let stopped = false;
-  for (; !stopped; await sleep(LOOK_EVERY_MS)) {
+  for (; !stopped; await sleep(lookEveryMs)) {
     try {
       const found = await look();
       if (found.done) return;

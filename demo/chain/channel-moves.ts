@@ -95,11 +95,17 @@ interface Terms {
  * which is checked against it.
  */
 export function movesOf(logs: readonly ReceiptLog[], input: Hex, chainId: number): ChannelMove[] {
+  // To look for the call in every calldata would hash the signatures of all functions each time.
+  if (!logs.some((log) => isContract(log.address.toLowerCase()))) return [];
   const terms = new Map<string, Terms>();
   for (const config of configsIn(input)) terms.set(computeChannelId(config as never, chainId), config);
   for (const info of infosIn(input))
     for (const escrow of ESCROWS) terms.set(paymentId(info, escrow, chainId), info);
   return logs.flatMap((log) => moveOf(log, terms));
+}
+
+function isContract(emitter: string): boolean {
+  return emitter === BATCH || ESCROWS.includes(emitter);
 }
 
 function moveOf(
@@ -108,7 +114,7 @@ function moveOf(
 ): ChannelMove[] {
   const emitter = address.toLowerCase();
   const isEscrow = ESCROWS.includes(emitter);
-  const event = emitter === BATCH || isEscrow ? decoded(topics as [Hex, ...Hex[]], data as Hex) : null;
+  const event = isContract(emitter) ? decoded(topics as [Hex, ...Hex[]], data as Hex) : null;
   const kind = KINDS[event?.name ?? ''];
   if (event === null || kind === undefined) return [];
   const { args } = event;

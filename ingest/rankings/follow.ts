@@ -18,8 +18,10 @@ const NEW_SHARE_UNREAD = 0.25;
 /** Any ranking is renewed when its window has moved by this share of its length: a minute of a day, half an hour of thirty days. */
 const MOVED_SHARE = 1 / 1_440;
 const COUNT_MAX_SECONDS = 60;
-/** While nothing is indexed: a first ranking is wanted soon after the first settlements. */
+/** While nothing is indexed, or nothing is ranked and no caller has asked: a first ranking is wanted soon after either. */
 const EMPTY_POLL_MS = 1_000;
+/** The first ranking of a window that no caller reads waits so long: a start has enough to do, and the first rows are soon followed by more. */
+const FIRST_UNREAD_MS = 60_000;
 
 /** Ranks wallets by each window, the short windows first and most often, because a pass over them is the quickest. */
 export function rankingPasses({
@@ -37,6 +39,7 @@ export function rankingPasses({
   /** Whether callers read this ranking; absent where this process is not told. */
   readonly isRead?: ((window: Window) => boolean) | undefined;
 }): Pass[] {
+  const startedMs = clock.nowMs();
   return WINDOWS.map((window) => {
     let ranked: Ranked | null = null;
     return {
@@ -46,6 +49,7 @@ export function rankingPasses({
       pollMs: EMPTY_POLL_MS,
       async run(signal) {
         const nowMs = clock.nowMs();
+        if (ranked === null && !isRead(window) && nowMs - startedMs < FIRST_UNREAD_MS) return 'waiting';
         const rows = await countRows(writer, window, nowMs);
         if (ranked !== null && !isWorthIt(window, ranked, { rows, atMs: nowMs, isRead: isRead(window) }))
           return 'current';

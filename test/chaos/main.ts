@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { createLog } from '../../core/log.ts';
-import { compileTree } from '../kit/compile-tree.ts';
+import { compileTree } from '../../scripts/compile-tree.mjs';
 import { runChaos } from './run-chaos.ts';
 
 /** By hand: `npm run chaos -- --minutes 30 --seed 7`. */

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inject } from 'vitest';
-import { compileTree } from './compile-tree.ts';
+import { compileTree, PROGRAM_FOLDERS } from '../../scripts/compile-tree.mjs';
 
 /**
  * The sources as JavaScript, so that a process that is started dozens of times starts in a fraction of the time that it takes from
@@ -13,7 +13,7 @@ export function compiledSources(): string {
   const directory = join(inject('scratch'), 'compiled');
   if (existsSync(directory)) return directory;
   const making = mkdtempSync(join(inject('scratch'), 'compiling-'));
-  compileTree(making);
+  compileTree(making, [...PROGRAM_FOLDERS, 'test/kit']);
   try {
     // Whole or not at all, for those that look at the same time.
     renameSync(making, directory);

@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { IS_CHECKOUT } from '../../../core/checkout.ts';
 
 /** The files of the console: bundled from the sources, or read from the build, and compressed. */
 
@@ -18,11 +18,16 @@ export interface ConsoleBuild {
 export const CONSOLE_MANIFEST = 'manifest.json';
 export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
 
-/** From the sources under `tsx`, from the build in the compiled service. */
-export function loadConsole(): Promise<ConsoleBuild> {
-  return extname(import.meta.url) === '.ts'
-    ? buildConsole()
-    : readConsole(new URL('../../../console/assets/', import.meta.url));
+/** From the sources in a checkout, from the build in an installation. */
+export async function loadConsole(): Promise<ConsoleBuild> {
+  if (!IS_CHECKOUT) return readConsole(new URL('../../../console/assets/', import.meta.url));
+  const { stop } = await import('esbuild');
+  try {
+    return await buildConsole();
+  } finally {
+    // Else its process stays, with a hundred megabytes.
+    await stop();
+  }
 }
 
 /** The oldest browsers are of 2024: the first that know `light-dark()`. */
@@ -35,7 +40,8 @@ const TARGET = 'es2022';
 export async function buildConsole(script = 'console/main.tsx'): Promise<ConsoleBuild> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
-    absWorkingDir: fileURLToPath(new URL('../../../', import.meta.url)),
+    // Compiled sources have a link to it.
+    absWorkingDir: dirname(await realpath(new URL('../../../console', import.meta.url))),
     entryPoints: { app: script, style: 'console/style/console.css' },
     outdir: 'out',
     bundle: true,
