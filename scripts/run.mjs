@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileTree } from './compile-tree.mjs';
@@ -17,9 +18,22 @@ const KEY_CHARS = 12;
 const key = createHash('sha256');
 for (const file of ['scripts/compile-tree.mjs', 'node_modules/esbuild/package.json'])
   key.update(readFileSync(join(ROOT, file)));
-const directory = join(ROOT, 'node_modules/.cache/settlement-index', key.digest('hex').slice(0, KEY_CHARS));
-
-compileTree(directory);
+const kept = join(ROOT, 'node_modules/.cache/settlement-index', key.digest('hex').slice(0, KEY_CHARS));
+const directory = compiled(kept);
 const main = join(directory, entry.replace(/\.ts$/, '.js'));
 process.argv = [process.argv[0], main, ...args];
 await import(pathToFileURL(main).href);
+
+/** A user who may not write there compiles everything, into a directory of the process that started it all. */
+function compiled(wanted) {
+  try {
+    compileTree(wanted);
+    return wanted;
+  } catch (error) {
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
+    const own = mkdtempSync(join(tmpdir(), 'settlement-index-'));
+    process.once('exit', () => rmSync(own, { recursive: true, force: true }));
+    compileTree(own);
+    return own;
+  }
+}
