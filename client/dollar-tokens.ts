@@ -1,6 +1,6 @@
 // Written by `npm run gen` from the declarations in src/operations. Changes here are lost.
 
-/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
+/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and address, hex in lower case. */
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
   'eip155:8453/0x833589fcd6edb6e08f4c7c32d4f71b54bda02913': 6,
   'eip155:84532/0x036cbd53842c5426634e7929541ec2318f3dcf7e': 6,

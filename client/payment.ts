@@ -135,7 +135,7 @@ export function createWallet({
 }: WalletOptions): Wallet {
   const perCall = usdMicros('maxUsd', maxUsd);
   const total = maxTotalUsd === undefined ? null : usdMicros('maxTotalUsd', maxTotalUsd);
-  const tokens = { ...DOLLAR_TOKENS, ...lowerKeys(offerTokens ?? {}) };
+  const tokens = { ...DOLLAR_TOKENS, ...byTokenKey(offerTokens ?? {}) };
   let signed = 0n;
   return {
     async pay(call, response) {
@@ -164,13 +164,19 @@ function cheapestFirst(one: Priced, other: Priced): number {
   return one.micros < other.micros ? -1 : 1;
 }
 
-function lowerKeys(tokens: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(tokens).map(([name, decimals]) => [name.toLowerCase(), decimals]));
+function byTokenKey(tokens: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(tokens).map(([name, decimals]) => [tokenKey(name), decimals]));
+}
+
+/** As `DOLLAR_TOKENS` names tokens: hex in lower case; base58, whose case counts, as it is. */
+function tokenKey(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.startsWith('eip155:') ? lower : name;
 }
 
 /** Empty for tokens of unknown value. */
 function priceOf(terms: PaymentTerms, tokens: Readonly<Record<string, number>>): Priced[] {
-  const decimals = tokens[`${terms.network}/${terms.asset}`.toLowerCase()];
+  const decimals = tokens[tokenKey(`${terms.network}/${terms.asset}`)];
   const micros = decimals === undefined ? null : microsOfAtoms(terms.amount, decimals);
   return micros === null ? [] : [{ terms, micros }];
 }

@@ -1,6 +1,6 @@
 // Written by `npm run gen` from core/domain/known-chains.ts. Changes here are lost.
 
-/** Symbols of the tokens that are indexed, by lower-case address. */
+/** Symbols of the tokens that are indexed, by address, hex in lower case. */
 export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
   '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913': 'USDC',
   '0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42': 'EURC',

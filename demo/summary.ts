@@ -76,7 +76,7 @@ export function summarize(outcome: Outcome): string {
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
   return [
-    gradeTable([...audits.evm.served, ...audits.solana.served]),
+    gradeTable(audits),
     '',
     ...lines,
     ...[...audits.evm.examples, ...audits.solana.examples, ...outcome.agents.examples].map(
@@ -107,26 +107,31 @@ function lies({ evm, solana }: Audits): string {
   return `${sum('lies')} (missing ${sum('missing')}, extra ${sum('extra')}, duplicate ${sum('duplicate')}, wrong ${sum('wrong')}; ${solana.lies} on Solana)`;
 }
 
-function gradeTable(rows: readonly ServedRow[]): string {
-  const lines = EVIDENCE_METHODS.map((method) => ({
-    method,
-    rows: rows.filter(({ evidence }) => evidence.method === method),
-  })).filter((grade) => grade.rows.length > 0);
-  const line = (cells: readonly string[]): string =>
-    `  ${(cells[0] ?? '').padEnd(10)} ${(cells[1] ?? '').padEnd(22)} ${(cells[2] ?? '').padStart(8)} ${(cells[3] ?? '').padStart(8)} ${(cells[4] ?? '').padStart(14)}`;
+/** The rungs that rows stand on, with the share of each among the rows of its kind of chain. */
+function gradeTable({ evm, solana }: Audits): string {
+  const rows = [...evm.served, ...solana.served];
+  const line = ([tier = '', method = '', ...figures]: readonly string[]): string =>
+    `  ${tier.padEnd(10)} ${method.padEnd(22)} ${figures.map((figure, at) => figure.padStart(FIGURE_CHARS[at] ?? 0)).join(' ')}`;
+  const lines = EVIDENCE_METHODS.flatMap((method) => {
+    const of = (some: readonly ServedRow[]) => some.filter(({ evidence }) => evidence.method === method);
+    const graded = of(rows);
+    if (graded.length === 0) return [];
+    const shares = [evm, solana].map(({ served }) => shareText(of(served).length, served.length));
+    const { tier } = EVIDENCE_LADDER[method];
+    return [line([tier, method, String(graded.length), ...shares, dollars(graded)])];
+  });
   return [
-    line(['tier', 'method', 'rows', 'share', 'USDC']),
-    ...lines.map((grade) =>
-      line([
-        EVIDENCE_LADDER[grade.method].tier,
-        grade.method,
-        String(grade.rows.length),
-        `${((grade.rows.length / rows.length) * 100).toFixed(1)} %`,
-        dollars(grade.rows),
-      ]),
-    ),
-    line(['total', '', String(rows.length), '', dollars(rows.filter(({ kind }) => kind === 'payment'))]),
+    line(['tier', 'method', 'rows', 'EVM', 'Solana', 'USDC']),
+    ...lines,
+    line(['total', '', String(rows.length), '', '', dollars(rows.filter(({ kind }) => kind === 'payment'))]),
   ].join('\n');
+}
+
+/** Rows, shares of both kinds of chain, dollars. */
+const FIGURE_CHARS = [8, 8, 8, 14] as const;
+
+function shareText(part: number, whole: number): string {
+  return whole === 0 ? '' : `${((part / whole) * 100).toFixed(1)} %`;
 }
 
 /** Sums atomic amounts, not the rounded dollars of the answers. */

@@ -74,6 +74,7 @@ export async function chooseByHash(
   hash: string,
   signal: AbortSignal,
 ): Promise<readonly Entry[]> {
+  if (entries.every(({ kind }) => kind !== 'channel')) return entries;
   try {
     const { channel } = await getJson<ChannelAnswer>(`/channels/${hash}`, { signal });
     const { payer, payer_name: from, payee, payee_name: to, chain } = channel;

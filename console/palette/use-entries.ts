@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { keptCase } from '../account-texts.ts';
 import { ApiProblem, isAbort } from '../api.ts';
 import { PAGES } from '../pages.ts';
 import { findDocs } from './docs.ts';
@@ -95,7 +96,7 @@ async function find(text: string, signal: AbortSignal): Promise<Answered> {
   if (first !== undefined) {
     const asked =
       first.wallet === undefined
-        ? chooseByHash(identity, text.toLowerCase(), signal)
+        ? chooseByHash(identity, keptCase(text), signal)
         : nameWallet(identity, first.wallet, signal);
     const named = await asked.catch((error: unknown) => {
       onProblem(error);

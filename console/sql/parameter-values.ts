@@ -84,10 +84,10 @@ const FORMS: readonly { readonly type: RegExp; readonly fault: string; isGood(va
   },
 ];
 
-/** Addresses are lower-case in every table, so that another one finds nothing. */
+/** Hex is lower-case in every table, so that another one finds nothing. */
 function addressFault(value: string): string | null {
   const kept = keptCase(value);
-  return kept === value || !isAddressText(kept) ? null : 'Addresses are lower-case here.';
+  return kept === value || !isAddressText(kept) ? null : 'Hex addresses are lower-case here.';
 }
 
 function integerFault(value: string, isUnsigned: boolean, bits: number): string | null {

@@ -41,7 +41,7 @@ export type { ColumnDomain, PublicColumn, PublicTable } from './public-tables/co
 
 /**
  * The tables that analysts may query, declared once: the engine's views, `/sql/schema`, docs/sql.md and the sandbox's allow-list
- * derive from it. Addresses and hashes are lower-case hex text, chains are CAIP-2, unknown values are NULL. New columns are appended:
+ * derive from it. Addresses and transactions are texts, lower-case hex or base58 of Solana, chains are CAIP-2, unknown values are NULL. New columns are appended:
  * queries with `SELECT *` and their readers keep the place of the older ones.
  */
 export const PUBLIC_TABLES = {

@@ -132,8 +132,13 @@ async function readFigures(writer: Writer, chains: readonly Chain[], nowSeconds:
   return rows.map(FIGURES.read);
 }
 
-/** Set by a relay: a signature of the payer, sent by a third party, and not pulled by the payee. */
-const SIGNED = SEEN.authorization_used | SEEN.permit2_settled | SEEN.voucher_claimed | SEEN.escrow_captured;
+/** Set by a relay: a signature of the payer, sent by a third party, and not pulled by the payee. On Solana every payer signs, so the form counts. */
+const SIGNED =
+  SEEN.authorization_used |
+  SEEN.permit2_settled |
+  SEEN.voucher_claimed |
+  SEEN.escrow_captured |
+  SEEN.sponsored_exact;
 const IS_RELAYED: Sql = sql`bitAnd(seen, ${uint32(SEEN.third_party_relay)}) != 0 AND bitAnd(seen, ${uint32(SIGNED)}) != 0
   AND bitAnd(seen, ${uint32(SEEN.receive_with_authorization)}) = 0`;
 

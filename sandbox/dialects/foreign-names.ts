@@ -209,6 +209,7 @@ export const CHAIN_IDS: Readonly<Record<string, string>> = {
   sei: 'eip155:1329',
   'base-sepolia': 'eip155:84532',
   base_sepolia: 'eip155:84532',
+  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
 };
 
 export interface FoundTable extends ForeignTable {

@@ -8,7 +8,7 @@ import type { AnyOperation } from '../../src/operations/define.ts';
 export const HEAD =
   '// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.\n\n';
 
-const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
+const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and address, hex in lower case. */
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
 `;
 
@@ -34,7 +34,7 @@ export function consoleChains(): string {
 
 const SYMBOLS_HEAD = `// Written by \`npm run gen\` from core/domain/known-chains.ts. Changes here are lost.
 
-/** Symbols of the tokens that are indexed, by lower-case address. */
+/** Symbols of the tokens that are indexed, by address, hex in lower case. */
 export const TOKEN_SYMBOLS: Readonly<Record<string, string>> = {
 `;
 

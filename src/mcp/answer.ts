@@ -186,7 +186,7 @@ function goesOn(call: AnsweredCall, body: Readonly<Record<string, unknown>>, nex
   if (body['truncated'] === true)
     return 'Rows were cut at the most that one answer has: aggregate or filter in the query.';
   if (body['row_count'] === 0)
-    return "No row matches: look at the time range, and at texts such as lower-case addresses and 'eip155:8453'. get_telemetry says what is indexed.";
+    return "No row matches: look at the time range, and at texts such as addresses (0x in lower case, base58 as it is) and 'eip155:8453'. get_telemetry says what is indexed.";
   if ('estimate' in body) return 'Next: the same call without explain_only runs it.';
   if (operation.id === 'getSqlSchema' && 'limits' in body)
     return 'Next: get_sql_schema with table for the columns of the one you need, then run_sql.';

@@ -197,10 +197,10 @@ export const CURRENT_PROTOCOL = '2026-07-28';
 export const EARLIER_PROTOCOLS: readonly string[] = ['2025-11-25', '2025-06-18'];
 
 /** What a client puts before its model once: enough to choose a tool and to write a first query, and no reading list. */
-export const INSTRUCTIONS = `Index of x402 settlements (agents paying in stablecoins) and ERC-8004 agent identities on EVM chains.
+export const INSTRUCTIONS = `Index of x402 settlements (agents paying in stablecoins) on EVM chains and Solana, and of ERC-8004 agent identities.
 Choose: whether to pay an address: get_entity_summary; a wallet that is paid: get_merchant; one that pays: get_agent; its payments: list_entity_settlements; newest payments: list_flows; services to buy: list_endpoints; agents: list_agents; who pays whom: get_graph; is the index current: get_telemetry; any other count, sum, ranking or trend: run_sql.
 SQL is ClickHouse SELECT. Main table: settlements (chain, block_time, tx_hash, payer, payee, asset, amount_usd, facilitator, evidence_tier, is_self_payment, finality). Example: SELECT payee, count() AS n, sum(amount_usd) AS usd FROM settlements WHERE block_time >= now() - INTERVAL 7 DAY GROUP BY payee ORDER BY usd DESC LIMIT 10
-Always filter by time. Addresses are lower-case 0x text, chains are like 'eip155:8453' (Base), times are UTC. Every row counts by default: for payments that are surely x402 add evidence_tier IN ('proven','probable'). For another table call get_sql_schema with table first.
+Always filter by time. Addresses are lower-case 0x text, of Solana base58, chains are like 'eip155:8453' (Base), times are UTC. Every row counts by default: for payments that are surely x402 add evidence_tier IN ('proven','probable'). For another table call get_sql_schema with table first.
 explain_only checks a query for nothing. Keys: get_account says what yours may do.
 Answers are in structuredContent; the text is a summary. next_call, where present, is the next call to make, complete. An empty list is an answer, a failure says so.`;
 

@@ -334,6 +334,20 @@ describe('the caps', () => {
     expect(await odd.client({ payer, offerTokens: named }).listFlows()).toEqual(FLOWS);
   });
 
+  test('tokens of Solana are known by their address, whose case counts', async () => {
+    const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+    const asset = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+    const onSolana = terms('1000', { network, asset });
+    const other = terms('1', { network, asset: asset.toLowerCase() });
+    const { offers, payer } = signer();
+    await (await serviceOf(offering(other, onSolana), paid)).client({ payer }).listFlows();
+    expect(offers[0]?.required.accepts).toEqual([onSolana]);
+    const own = terms('1', { network, asset: 'So11111111111111111111111111111111111111112' });
+    const service = await serviceOf(offering(own), paid);
+    const named = { [`${network}/${own.asset}`]: 9 };
+    expect(await service.client({ payer, offerTokens: named }).listFlows()).toEqual(FLOWS);
+  });
+
   test('concurrent calls do not spend the same rest of maxTotalUsd', async () => {
     const service: Service = await serviceOf((response) => {
       const payment = service.seen.at(-1)?.headers['x-payment'];

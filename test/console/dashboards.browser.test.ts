@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { shortAddress } from '../../console/format.ts';
 import { browserIsThere, openPage, type WatchedPage } from '../kit/browser.ts';
-import { SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
+import { readSolanaInPart, SHOP_NAME, seedConsole } from '../kit/console-seed.ts';
 import { looksRight } from '../kit/console-widths.ts';
 import { addManagerKey, type ConsoleWorld, openConsole } from '../kit/console-world.ts';
 import { SHOP } from '../kit/market.ts';
+import { ON_SOLANA } from '../kit/rows.ts';
 
 /** Dashboards in a real browser, over a real engine, for a visitor without any key. */
 
@@ -13,6 +15,11 @@ const PAGES: readonly (readonly [name: string, path: string, shows: string])[] =
   ['dashboards', '/console/dashboards', 'Who relays payments'],
   ['board-facilitators', '/console/dashboards/index/facilitators?period=30d', 'Active facilitators'],
   ['board-seller', `/console/dashboards/index/seller?period=30d&wallet=${SHOP}`, 'Mean payment'],
+  [
+    'board-seller-solana',
+    `/console/dashboards/index/seller?period=7d&wallet=${ON_SOLANA.seller}`,
+    shortAddress(ON_SOLANA.buyer),
+  ],
   ['board-agents', '/console/dashboards/index/agents?period=30d', 'Registered agents'],
 ];
 
@@ -22,7 +29,14 @@ describe.skipIf(!browserIsThere())('dashboards', () => {
   let page: Page;
 
   beforeAll(async () => {
-    world = await openConsole({ seed: ({ writer }) => seedConsole(writer), lendsKey: false });
+    world = await openConsole({
+      chains: 'base,polygon,solana',
+      seed: async ({ writer }) => {
+        await seedConsole(writer);
+        await readSolanaInPart(writer);
+      },
+      lendsKey: false,
+    });
   });
   afterAll(() => world?.close());
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../clickhouse/tables/table.ts';
-import { type Address, address, type Hash, type Signature } from '../../core/domain/account.ts';
+import { type Address, address, type Hash, hexOf, type Signature } from '../../core/domain/account.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import { BATCH_SETTLEMENT, NO_CHANNEL, NO_CONTRACT } from '../../core/domain/settlement.ts';
@@ -140,12 +140,13 @@ export async function nameFacilitator(
   id: string,
   name: string,
   relayer = wallet(0xd4),
+  chain = BASE,
 ): Promise<void> {
   await writer.run({
     name: 'test-facilitator',
     maxSeconds: 10,
     sql: trustedText(
-      `INSERT INTO facilitator_relayers SELECT '${BASE}', unhex('${relayer.slice(2)}'), '${id}', '${name}', '2025-01-01', 'test', ${nextVer()}, 0`,
+      `INSERT INTO facilitator_relayers SELECT '${chain}', unhex('${hexOf(relayer)}'), '${id}', '${name}', '2025-01-01', 'test', ${nextVer()}, 0`,
     ),
   });
 }

@@ -26,7 +26,7 @@ const CHAIN: SavedParameter = {
 const WALLET: SavedParameter = {
   name: 'wallet',
   type: 'String',
-  description: 'Address of the seller, in lower case.',
+  description: 'Address of the seller: hex in lower case, or base58 of Solana.',
   standard: null,
   example: '0x0000000000000000000000000000000000000001',
 };

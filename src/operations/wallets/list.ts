@@ -158,7 +158,7 @@ async function lowestReached(
   });
   const reached = found[0]?.[0];
   if (!Array.isArray(reached)) throw new TypeError('wallets-reach: not a list');
-  // Our tables hold lower-case addresses, whose order as text is their order.
+  // ASCII, and sorted by bytes as the engine sorts them.
   return reached
     .filter((wallet): wallet is Address => wallet !== null)
     .sort()
@@ -190,7 +190,7 @@ async function readFigures(
 
 function decodeWallet(row: readonly unknown[]): ListedWallet {
   return {
-    wallet: textField(row[0]) as Address, // written by the engine from 20 bytes
+    wallet: textField(row[0]) as Address, // written by the engine from the bytes of an account
     isPayer: integerField(row[1]) !== 0,
     isPayee: integerField(row[2]) !== 0,
     settlementCount: integerField(row[3]),

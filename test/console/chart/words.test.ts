@@ -6,6 +6,7 @@ import { prepare } from '../../../console/chart/series.ts';
 import type { ChartData, ChartSpec } from '../../../console/chart/spec.ts';
 import { chartTitle } from '../../../console/chart/titles.ts';
 import { canZoom, zoomAfter, zoomBetween, zoomed } from '../../../console/chart/zoom.ts';
+import { ON_SOLANA } from '../../kit/rows.ts';
 
 function chart(header: string, rows: ChartData['rows'], chosen: Partial<ChartSpec> = {}) {
   const columns = header.split(' ').map((column) => {
@@ -52,7 +53,11 @@ describe('names', () => {
     const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
     const polygon = '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359';
     // Two ids are never one name.
-    expect(names('asset:String usd:Float64', [usdc, polygon])).toEqual(['USDC', 'USDC 0x3c49…3359']);
+    expect(names('asset:String usd:Float64', [usdc, polygon, ON_SOLANA.usdc])).toEqual([
+      'USDC',
+      'USDC 0x3c49…3359',
+      'USDC EPjFWd…Dt1v',
+    ]);
   });
 
   it('of wallets are taken from a column of names beside them, which is no split of its own', () => {

@@ -8,6 +8,7 @@ import {
   pageEntries,
   searchEntries,
 } from '../../../console/palette/entries.ts';
+import { ON_SOLANA } from '../../kit/rows.ts';
 
 const PAGES = [
   { path: '/', title: 'Home' },
@@ -26,6 +27,10 @@ describe('the search of the header', () => {
     expect(identityEntries(hash).map(({ href }) => href)).toEqual([
       `/console/transactions/${hash.toLowerCase()}`,
       `/console/channels/${hash.toLowerCase()}`,
+    ]);
+    expect(identityEntries(`${ON_SOLANA.seller} `).map(({ href }) => href)).toEqual([
+      `/console/merchants/${ON_SOLANA.seller}`,
+      `/console/agents/${ON_SOLANA.seller}`,
     ]);
     expect(identityEntries('0x12')).toEqual([]);
     expect(identityEntries(`0x${'g'.repeat(40)}`)).toEqual([]);

@@ -4,10 +4,12 @@ import { type Entry, identityEntries } from '../../../console/palette/entries.ts
 import { chooseByHash, findNames, nameWallet } from '../../../console/palette/names.ts';
 import { noteOpened, recentEntries } from '../../../console/palette/recent.ts';
 import { type ConsoleApi, type Scripted, startConsoleApi } from '../../kit/console-api.ts';
+import { ON_SOLANA } from '../../kit/rows.ts';
 import { stubStorage } from '../../kit/web-storage.ts';
 import { wireAddress, wireChannel } from '../../kit/wire-settlements.ts';
 
 const WALLET = wireAddress(0xab);
+const { signature: SIGNATURE } = ON_SOLANA;
 const BUSY: Scripted = {
   status: 503,
   type: 'application/problem+json',
@@ -127,6 +129,13 @@ describe('a hash that is searched', () => {
   it('is a transaction where the index has no such channel', async () => {
     answers['/channels'] = problem(404, 'channel_not_found');
     expect(await chosen()).toEqual([['transaction', 'transaction', `/console/transactions/${HASH}`]]);
+  });
+
+  it('is a transaction where it is a signature of Solana, and nothing is asked for', async () => {
+    answers['/channels'] = BUSY;
+    const entries = identityEntries(SIGNATURE);
+    expect(await chooseByHash(entries, SIGNATURE, new AbortController().signal)).toEqual(entries);
+    expect(entries.map(({ href }) => href)).toEqual([`/console/transactions/${SIGNATURE}`]);
   });
 
   it('may be either where the API refuses', async () => {

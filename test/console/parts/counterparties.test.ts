@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { GraphView } from '../../../console/parts/counterparties.tsx';
 import type { Graph } from '../../../console/wire.ts';
 import { elementsOf, htmlOf, textOf } from '../../kit/drawn.ts';
+import { ON_SOLANA } from '../../kit/rows.ts';
 import { wireAddress } from '../../kit/wire-settlements.ts';
 
-const [WALLET, PAYER, PAYEE] = [wireAddress(1), wireAddress(2), wireAddress(3)];
+const [WALLET, PAYER, PAYEE] = [wireAddress(1), wireAddress(2), ON_SOLANA.seller];
 const SEEN = { first_seen: '2026-11-01T00:00:00Z', last_seen: '2026-11-20T09:15:00Z' };
 
 function graph(fields: Partial<Graph> = {}, excluded = { self_payments: 0, self_payment_usd: 0 }): Graph {
@@ -49,7 +50,7 @@ describe('the graph of counterparties', () => {
       .map((row) => textOf(`<tr${row}`));
     expect(rows).toEqual([
       'Buyer0x0000…0002 paid this wallet $12.50 1,204',
-      '0x0000…0003 was paid by it $0.000125 1',
+      '2wKupL…DBg4 was paid by it $0.000125 1',
     ]);
   });
 

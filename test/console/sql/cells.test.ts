@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cellAfter, cellText, gridColumns, kindOf, ROW_PX, visibleRows } from '../../../console/cells.ts';
+import { cellAfter, cellText, gridColumns, isAddress, kindOf, ROW_PX, visibleRows } from '../../../console/cells.ts';
+import { ON_SOLANA, wallet } from '../../kit/rows.ts';
 
 describe('values of SQL answers', () => {
   it('have the kind of their type, whatever wraps it', () => {
@@ -12,6 +13,12 @@ describe('values of SQL answers', () => {
         'Array(UInt8)',
       ].map(kindOf),
     ).toEqual(['number', 'text', 'time', 'number', 'text']);
+  });
+
+  it('are wallets in the spelling of either kind of chain', () => {
+    const { buyer, signature } = ON_SOLANA;
+    const texts = [buyer, wallet(1), `${wallet(1)}0`, signature, 'Weather desk'];
+    expect(texts.filter(isAddress)).toEqual([buyer, wallet(1)]);
   });
 
   it('are written in full: NULL, lists, grouped numbers', () => {

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,8 +21,8 @@ import { runIngest } from '../../../ingest/worker.ts';
 import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { testApi } from '../../kit/api.ts';
-import { compiledSources } from '../../kit/compile-sources.ts';
 import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
+import { killAfterFirstCheckpoint } from '../../kit/killed-import.ts';
 import { recordLogRequests } from '../../kit/lying-rpc.ts';
 import {
   type ChainExport,
@@ -143,32 +141,6 @@ async function settlementsIn(writer: Writer): Promise<readonly (readonly unknown
     maxRows: 100_000,
   });
   return rows;
-}
-
-/** Runs the import in a process of its own with small windows and kills it as soon as one of them is recorded. */
-async function killAfterFirstCheckpoint({ access, writer }: Database, pattern: string): Promise<void> {
-  const owner = join(compiledSources(), 'test/kit/import-owner.js');
-  const child = spawn(process.execPath, [owner], { stdio: ['pipe', 'ignore', 'inherit'] });
-  child.stdin.end(JSON.stringify({ config: configOf(world.chain.url), access, pattern }));
-  const ended = once(child, 'exit');
-  try {
-    await waitUntil(
-      'a window is recorded',
-      async () => {
-        const { rows } = await writer.rows({
-          name: 'test-checkpoints',
-          sql: sql`SELECT count() FROM checkpoints`,
-          maxSeconds: 10,
-          maxRows: 1,
-        });
-        return Number(rows[0]?.[0]) > 0;
-      },
-      60_000,
-    );
-  } finally {
-    child.kill('SIGKILL');
-  }
-  expect(await ended).toEqual([null, 'SIGKILL']);
 }
 
 async function importInto(
@@ -559,7 +531,10 @@ test('the backfill of the service asks the node for no log of an imported block'
 test('an import that is killed half-way leaves tables that the next one drops, and the next one finishes it', async () => {
   const into = await database();
   const pattern = await writeExport(into.access, freshDirectory(), exported, { blocksPerFile: 5 });
-  await killAfterFirstCheckpoint(into, pattern);
+  await killAfterFirstCheckpoint(into, {
+    config: configOf(world.chain.url),
+    given: { parquet: [pattern], assumeFinal: true, allContracts: true },
+  });
   const half = await settlementsIn(into.writer);
   expect(half.length).toBeLessThan(truth.length);
   expect((await tablesOfImports(into.writer)).length).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { decodeSettlement, LISTED_COLUMNS } from '../../../clickhouse/tables/settlements.ts';
 import type { ChainConfig } from '../../../core/config/chains.ts';
+import type { Config } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { importFiles } from '../../../ingest/import/command.ts';
 import type { ImportArguments } from '../../../ingest/import/options.ts';
@@ -13,6 +14,7 @@ import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoi
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { emptyAllTables } from '../../kit/empty-tables.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { killAfterFirstCheckpoint } from '../../kit/killed-import.ts';
 import {
   owedPayments,
   placed,
@@ -69,29 +71,38 @@ function write(lines: readonly string[], name = 'blocks.jsonl'): void {
   writeFileSync(join(directory, name), name.endsWith('.gz') ? gzipSync(text) : text);
 }
 
+function configOf(changes: Partial<ChainConfig> = {}): Config {
+  return { ...loadConfig({ env: {} }), chains: [chainOf(changes)] };
+}
+
+const named = (): ImportArguments => ({ blocks: [join(directory, '*')], assumeFinal: true });
+
 function importAll(given: ImportArguments = {}, changes: Partial<ChainConfig> = {}) {
   return importFiles(
     {
-      config: { ...loadConfig({ env: {} }), chains: [chainOf(changes)] },
+      config: configOf(changes),
       openEngine: () => Promise.resolve(engine.access),
       log: testLog,
       signal: new AbortController().signal,
       isTerminal: false,
       say: () => undefined,
     },
-    { blocks: [join(directory, '*')], assumeFinal: true, ...given },
+    { ...named(), ...given },
   );
 }
 
-async function stored(): Promise<string[]> {
+async function storedRows() {
   const { rows } = await engine.writer.rows({
     name: 'stored',
-    sql: sql`SELECT ${LISTED_COLUMNS} FROM settlements FINAL WHERE del = 0`,
+    sql: sql`SELECT ${LISTED_COLUMNS} FROM settlements FINAL WHERE del = 0 ORDER BY block_number, log_index`,
     maxSeconds: 20,
     maxRows: 10_000,
   });
-  return rows
-    .map(decodeSettlement)
+  return rows.map(decodeSettlement);
+}
+
+async function stored(): Promise<string[]> {
+  return (await storedRows())
     .map(({ blockNumber: slot, txHash: id, ...row }) => placed({ slot, id, ...row }))
     .sort();
 }
@@ -150,6 +161,22 @@ test('a block that is in no file is not recorded as read, and bounds leave the o
   expect(await recorded()).toEqual(two);
   write(answers);
   await importAll();
+  expect(await stored()).toEqual(await owedPayments(world));
+  expect(await recorded()).toEqual(whole());
+});
+
+test('an import that is killed half-way is finished by the next one, with the rows of one that was not killed', async () => {
+  // Each block in a file of its own is a window of its own.
+  for (const [at, slot] of slots.entries()) write([answers[slot] ?? ''], `${100 + at}.jsonl`);
+  await importAll();
+  const unbroken = await storedRows();
+  await emptyAllTables(engine.writer);
+  await killAfterFirstCheckpoint(engine, { config: configOf(), given: named() });
+  const half = await storedRows();
+  expect(half.length).toBeLessThan(unbroken.length);
+  const { alreadyIndexed, covered } = await importAll();
+  expect([alreadyIndexed.length, covered.length]).toEqual([1, 1]);
+  expect(await storedRows()).toEqual(unbroken);
   expect(await stored()).toEqual(await owedPayments(world));
   expect(await recorded()).toEqual(whole());
 });

@@ -26,10 +26,12 @@ import {
   NOON,
   nameFacilitator,
   nextVer,
+  SOLANA,
   settlement,
   tombstone,
   wallet,
 } from '../../kit/rows.ts';
+import { account } from '../../kit/solana-json.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 let engine: TestEngine;
@@ -46,7 +48,7 @@ test.beforeEach(async () => {
 const pass = (scoreMin?: number) =>
   proposalPass({
     writer: engine.writer,
-    chains: [BASE],
+    chains: [BASE, SOLANA],
     clock: { nowMs: () => NOON * 1_000 },
     ...(scoreMin === undefined ? {} : { scoreMin }),
   });
@@ -144,6 +146,23 @@ describe('a pass', () => {
     const [only, ...others] = await readProposals(engine.writer);
     expect(others).toEqual([]);
     expect(only).toMatchObject({ address: RIVAL, score: 1, sharedWith: ['coinbase'], supportedBy: [] });
+  });
+
+  test('proposes a fee payer of Solana by payments of the form of the scheme, and by no others', async () => {
+    const accountOf = (one: Address): Address => account(one.slice(-8));
+    await nameFacilitator(engine.writer, 'coinbase', 'Coinbase', accountOf(NAMED), SOLANA);
+    const rows = proposalWorld().map(({ payer, payee, relayer, ...row }) => ({
+      ...{ ...row, chain: SOLANA, seen: SEEN.sponsored_exact | SEEN.third_party_relay },
+      ...{ payer: accountOf(payer), payee: accountOf(payee), relayer: accountOf(relayer) },
+    }));
+    await insertSettlements(engine.writer, rows);
+    await pass();
+    const proposed = { chain: SOLANA, address: accountOf(RIVAL), score: 1, relayedCount: 108 };
+    expect(await readProposals(engine.writer)).toMatchObject([proposed]);
+    const others = rows.map((row) => ({ ...row, seen: SEEN.sponsored_transfer | SEEN.third_party_relay }));
+    await insertSettlements(engine.writer, others);
+    await pass();
+    expect(await readProposals(engine.writer)).toEqual([]);
   });
 
   test.each<[string, readonly [string, Address][], string]>([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DIALECTS } from '../../../sandbox/dialects/dialects.ts';
 import { translated } from '../../../sandbox/dialects/translate.ts';
+import { ON_SOLANA, SOLANA } from '../../kit/rows.ts';
 
 /** A suggestion says all of its text: where a clause has no rule there is none, and a cast or an offset is not left out where it changes the value. */
 
@@ -26,6 +27,15 @@ const VALUES: readonly (readonly [string, string])[] = [
 describe('a translation', () => {
   test.for(NOT_SAID)('is not made of %s', (sql) => {
     for (const dialect of DIALECTS) expect(translated(sql, dialect), dialect).toBeNull();
+  });
+
+  test('calls Solana as we do, and leaves base58 as it is', () => {
+    const { seller } = ON_SOLANA;
+    const where = `blockchain = 'solana' AND recipient_address = '${seller}'`;
+    const text = translated(`SELECT amount_usd FROM payments.agentic_payments WHERE ${where}`, 'trino');
+    expect(text).toContain(`chain = '${SOLANA}'`);
+    expect(text).toContain(`payee = '${seller}'`);
+    expect(translated('SELECT usd_amount FROM solana.agents.x402_transfers', 'trino')).toContain(`'${SOLANA}'`);
   });
 
   test.for(VALUES)('of %s keeps its value', ([cast, ours]) => {

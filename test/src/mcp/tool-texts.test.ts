@@ -68,6 +68,11 @@ describe('the instructions', () => {
     expect(INSTRUCTIONS).not.toMatch(/docs:|resource/);
   });
 
+  test('say how accounts of either kind of chain are written', () => {
+    expect(INSTRUCTIONS).toMatch(/EVM chains and Solana/);
+    expect(INSTRUCTIONS).toMatch(/lower-case 0x text, of Solana base58/);
+  });
+
   test('name tools that are there', () => {
     const known = OPERATIONS.filter(({ tool }) => tool !== null).map(({ id }) => toolName(id));
     const named = [...INSTRUCTIONS.matchAll(/\b(?:get|list|run)_\w+/g)].map(([name]) => name);

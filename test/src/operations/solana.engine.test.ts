@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { createClient } from '../../../client/index.ts';
 import { loadConfig } from '../../../core/config/load.ts';
+import { GRAPH_DAYS_KEPT } from '../../../core/domain/payment-graph.ts';
+import { graphPass } from '../../../ingest/graphs/pass.ts';
+import { OPERATIONS } from '../../../src/operations/index.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
+import { complaints } from '../../kit/answer-schema.ts';
+import { ANONYMOUS } from '../../kit/api.ts';
 import { listedItem } from '../../kit/bazaar.ts';
 import { closeDays } from '../../kit/close-days.ts';
 import { testListings } from '../../kit/listings.ts';
@@ -14,6 +19,7 @@ import {
   hash,
   insertSettlements,
   NOON,
+  nameFacilitator,
   ON_SOLANA,
   reportChain,
   SOLANA,
@@ -21,6 +27,7 @@ import {
   solanaSettlement,
   wallet,
 } from '../../kit/rows.ts';
+import { jobsOf } from '../../kit/jobs.ts';
 import { savedOf } from '../../kit/saved.ts';
 import { type Customer, readParquet, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
 
@@ -31,6 +38,9 @@ const { buyer: BUYER, seller: SELLER, feePayer: RELAYER, usdc: USDC, signature: 
 /** The same seller on the EVM chain. */
 const ON_BASE = wallet(0xb2);
 const RESOURCE = 'https://one.example/api';
+const DAY_SECONDS = 86_400;
+/** Longer than a graph is kept that was read while rows were written. */
+const GRAPH_KEPT_SECONDS = 61;
 
 let service: SqlApi;
 let customer: Customer;
@@ -52,6 +62,7 @@ beforeAll(async () => {
       SELECT ${text(BASE)}, unhex(${text(ON_BASE.slice(2))}), ${text(RESOURCE)}, 'configured', 1
       UNION ALL SELECT ${text(SOLANA)}, tryBase58Decode(${text(SELLER)}), ${text(RESOURCE)}, 'configured', 1`,
   });
+  await nameFacilitator(writer, 'payai', 'PayAI', RELAYER, SOLANA);
   const named = { version: '', skills: [], domains: [], name: 'agentWallet' };
   const services = [{ ...named, endpoint: `${SOLANA}:${SELLER}` }];
   await registerAgent(writer, { owner: ON_BASE, card: { name: 'One seller', services } });
@@ -95,20 +106,42 @@ describe('a wallet of Solana', () => {
     expect((await get('/v0/flows')).body.flows).toHaveLength(3);
   });
 
-  test.each([
-    ['?role=payee', SELLER],
-    ['/summary', SELLER],
-    ['/counterparties', BUYER],
-    ['/channels', 'channels'],
-  ])('has a page at %s', async (page, content) => {
-    const answer = await get(page.startsWith('?') ? `/v0/agents/${SELLER}` : `/v0/entities/${SELLER}${page}`);
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.text).toContain(content);
+  const PAGES: readonly (readonly [operation: string, path: string, says: string])[] = [
+    ['getMerchant', `/merchants/${SELLER}`, SELLER],
+    ['getAgent', `/agents/${SELLER}`, SELLER],
+    ['getEntitySummary', `/entities/${SELLER}/summary`, SELLER],
+    ['listCounterparties', `/entities/${SELLER}/counterparties`, BUYER],
+    ['listEntityChannels', `/entities/${SELLER}/channels`, 'channels'],
+    ['listEntitySettlements', `/entities/${SELLER}/settlements?role=payee`, SIGNATURE],
+    ['getPair', `/pairs/${BUYER}/${SELLER}`, BUYER],
+    ['getGraph', `/graph?window=10&wallet=${BUYER}`, SELLER],
+    ['getGraph', `/graph?window=10&chain=${SOLANA}`, '"name":"PayAI","name_source":"facilitator"'],
+    ['listWallets', '/wallets', BUYER],
+    ['listTransactions', `/transactions?chain=${SOLANA}`, SIGNATURE],
+    ['getTransaction', `/transactions/${SIGNATURE}`, BUYER],
+    ['listFacilitators', `/facilitators?chain=${SOLANA}&facilitator=payai`, RELAYER],
+    ['listAgents', '/agents', `${SOLANA}:${SELLER}`],
+    ['getCoverage', `/coverage?chain=${SOLANA}`, '"gasless_authorization":2'],
+    ['getTelemetry', '/telemetry', SOLANA],
+  ];
+
+  test.each(PAGES)('is in the answer of %s as it is documented: %s', async (operation, path, says) => {
+    const { status, body, text: answer } = await get(`/v0${path}`);
+    expect(status, answer).toBe(200);
+    expect(answer).toContain(says);
+    const { output } = OPERATIONS.find(({ id }) => id === operation) ?? {};
+    expect(complaints(output ?? {}, body)).toEqual([]);
   });
 
-  test('is found by the pair, as a merchant, and by its picture', async () => {
-    expect((await get(`/v0/pairs/${BUYER}/${SELLER}`)).status).toBe(200);
-    expect((await get(`/v0/merchants/${SELLER}`)).status).toBe(200);
+  test('is met once by a walk over all wallets, whose order is that of the texts, and has a picture', async () => {
+    const met: string[] = [];
+    for (let query = ''; ; ) {
+      const { body } = await get(`/v0/wallets?limit=1${query}`);
+      met.push(...body.wallets.map(({ wallet: one }: { wallet: string }) => one));
+      if (body.next_before === null) break;
+      query = `&before=${encodeURIComponent(body.next_before)}`;
+    }
+    expect(met).toEqual([BUYER, SELLER, RELAYER, wallet(0xa1), ON_BASE].toSorted().toReversed());
     expect((await get(`/og/wallets/${SELLER}.png`)).status).toBe(200);
   });
 
@@ -193,6 +226,16 @@ describe('over every other surface its settlements have its accounts as the chai
       const { bytes } = await customer.ask({ sql: ROWS, format: 'parquet' });
       return readParquet(service.engine, bytes, 'payer String, payee String, tx_hash String');
     },
+    'a job': async () => {
+      const jobs = jobsOf(service.api, customer);
+      return (await jobs.result((await jobs.succeeded({ sql: ROWS })).result.id, {})).body;
+    },
+    async 'a table of the organization'() {
+      const [url, headers] = ['/v0/tables/sellers', { ...customer.headers, 'content-type': 'text/csv' }];
+      await service.api.app.inject({ method: 'PUT', url, headers, payload: `seller\n${SELLER}\n` });
+      const joined = ROWS.replace('WHERE', 'JOIN my.sellers AS own ON own.seller = payee WHERE');
+      return (await customer.ask({ sql: joined })).body;
+    },
     async 'a saved query'() {
       const author = await savedOf(service);
       await author.saved('paid-to', {
@@ -246,4 +289,46 @@ test.each([
   expect(status, text).toBe(200);
   expect(text).toContain(of === 'merchants' ? wallet(0xb2) : wallet(0xa1));
   expect(text).toContain(wanted);
+});
+
+test.each(GRAPH_DAYS_KEPT)('graphs of %s whole days, added up before or when they are asked for, have both kinds', async (days) => {
+  const { clock } = service.api;
+  const { writer } = service.engine;
+  if (days === GRAPH_DAYS_KEPT[0]) {
+    await closeDays(writer, [NOON]);
+    clock.advanceSeconds(DAY_SECONDS);
+  }
+  const graph = async (query: string) => {
+    const { body } = await get(`/v0/graph?days=${days}${query}`);
+    return body.edges.map(({ payer, payee }: { payer: string; payee: string }) => `${payer} ${payee}`).toSorted();
+  };
+  const around = [`${BUYER} ${SELLER}`, `${RELAYER} ${SELLER}`].toSorted();
+  const all = [...around, `${wallet(0xa1)} ${ON_BASE}`].toSorted();
+  const asked = async () => [await graph(''), await graph(`&wallet=${SELLER}`), await graph(`&chain=${SOLANA}`)];
+  expect(await asked()).toEqual([all, around, around]);
+  expect(await graphPass({ writer, chains: [BASE, SOLANA], clock }, days)).toBe('done');
+  clock.advanceSeconds(GRAPH_KEPT_SECONDS);
+  expect(await asked()).toEqual([all, around, around]);
+});
+
+describe('on a dashboard', () => {
+  beforeAll(async () => {
+    // Panels ask for the time of the engine. Nobody else pays this wallet, whatever day it is.
+    const blockTime = Math.floor(Date.now() / 1_000) - 60;
+    await insertSettlements(service.engine.writer, [solanaSettlement({ blockTime, payee: RELAYER, logIndex: 3 })]);
+  });
+
+  test.each([
+    ['seller/panels/figures', `&wallet=${RELAYER}`, '"1","0","1","0"'],
+    ['seller/panels/volume', `&wallet=${RELAYER}`, '0.01'],
+    ['seller/panels/payers', `&wallet=${RELAYER}`, BUYER],
+    ['seller/panels/prices', `&wallet=${RELAYER}`, '$0.01'],
+    ['home/panels/sellers', '', RELAYER],
+    ['home/panels/payments', '', RELAYER],
+  ])('%s shows what a seller on Solana was paid', async (panel, query, says) => {
+    const path = `/v0/dashboards/index/${panel}?period=24h&chain=${SOLANA}${query}`;
+    const { status, text: answer } = await service.api.get(path, ANONYMOUS);
+    expect(status, answer).toBe(200);
+    expect(answer).toContain(says);
+  });
 });

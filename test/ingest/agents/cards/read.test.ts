@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AgentCard } from '../../../../core/domain/agent.ts';
 import { readCard } from '../../../../ingest/agents/cards/read.ts';
+import { ON_SOLANA, SOLANA, wallet } from '../../../kit/rows.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 const read = (value: unknown): ReturnType<typeof readCard> => readCard(bytes(JSON.stringify(value)));
@@ -67,6 +68,14 @@ describe('a registration file', () => {
       supportedTrust: ['reputation', 'tee-attestation'],
       registrations: [{ agentId: 22n, registry: REGISTRY }],
     });
+  });
+
+  test('names wallets on other chains, in a list or by their names, as CAIP-10 writes them', () => {
+    const [solana, base] = [`${SOLANA}:${ON_SOLANA.seller}`, `eip155:8453:${wallet(0xb2)}`];
+    const named = [solana, base].map((endpoint) => ({ name: 'agentWallet', endpoint, ...PLAIN }));
+    const others = [ON_SOLANA.seller, wallet(0xb2), `${solana}1`, solana.toLowerCase(), 7, null];
+    for (const wallets of [[solana, ...others, { account: base }], { solana, base: { address: base } }])
+      expect(card({ name: 'A', wallets }).services).toEqual(named);
   });
 
   test('a URL with a placeholder stays as it was declared', () => {
