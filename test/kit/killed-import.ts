@@ -19,7 +19,12 @@ export async function killAfterFirstCheckpoint(
   const child = spawn(process.execPath, [owner], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(JSON.stringify({ ...work, access } satisfies ImportWork));
   const ended = once(child, 'exit');
-  const checkpoints = { name: 'test-checkpoints', sql: sql`SELECT count() FROM checkpoints`, maxSeconds: 10, maxRows: 1 };
+  const checkpoints = {
+    name: 'test-checkpoints',
+    sql: sql`SELECT count() FROM checkpoints`,
+    maxSeconds: 10,
+    maxRows: 1,
+  };
   try {
     await waitUntil(
       'a window is recorded',

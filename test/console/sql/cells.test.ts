@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cellAfter, cellText, gridColumns, isAddress, kindOf, ROW_PX, visibleRows } from '../../../console/cells.ts';
+import {
+  cellAfter,
+  cellText,
+  gridColumns,
+  isAddress,
+  kindOf,
+  ROW_PX,
+  visibleRows,
+} from '../../../console/cells.ts';
 import { ON_SOLANA, wallet } from '../../kit/rows.ts';
 
 describe('values of SQL answers', () => {

@@ -35,7 +35,9 @@ describe('a translation', () => {
     const text = translated(`SELECT amount_usd FROM payments.agentic_payments WHERE ${where}`, 'trino');
     expect(text).toContain(`chain = '${SOLANA}'`);
     expect(text).toContain(`payee = '${seller}'`);
-    expect(translated('SELECT usd_amount FROM solana.agents.x402_transfers', 'trino')).toContain(`'${SOLANA}'`);
+    expect(translated('SELECT usd_amount FROM solana.agents.x402_transfers', 'trino')).toContain(
+      `'${SOLANA}'`,
+    );
   });
 
   test.for(VALUES)('of %s keeps its value', ([cast, ours]) => {

@@ -11,6 +11,7 @@ import { complaints } from '../../kit/answer-schema.ts';
 import { ANONYMOUS } from '../../kit/api.ts';
 import { listedItem } from '../../kit/bazaar.ts';
 import { closeDays } from '../../kit/close-days.ts';
+import { jobsOf } from '../../kit/jobs.ts';
 import { testListings } from '../../kit/listings.ts';
 import { call, connect } from '../../kit/mcp-speakers.ts';
 import { rankWallets } from '../../kit/rank-wallets.ts';
@@ -27,7 +28,6 @@ import {
   solanaSettlement,
   wallet,
 } from '../../kit/rows.ts';
-import { jobsOf } from '../../kit/jobs.ts';
 import { savedOf } from '../../kit/saved.ts';
 import { type Customer, readParquet, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
 
@@ -291,31 +291,42 @@ test.each([
   expect(text).toContain(wanted);
 });
 
-test.each(GRAPH_DAYS_KEPT)('graphs of %s whole days, added up before or when they are asked for, have both kinds', async (days) => {
-  const { clock } = service.api;
-  const { writer } = service.engine;
-  if (days === GRAPH_DAYS_KEPT[0]) {
-    await closeDays(writer, [NOON]);
-    clock.advanceSeconds(DAY_SECONDS);
-  }
-  const graph = async (query: string) => {
-    const { body } = await get(`/v0/graph?days=${days}${query}`);
-    return body.edges.map(({ payer, payee }: { payer: string; payee: string }) => `${payer} ${payee}`).toSorted();
-  };
-  const around = [`${BUYER} ${SELLER}`, `${RELAYER} ${SELLER}`].toSorted();
-  const all = [...around, `${wallet(0xa1)} ${ON_BASE}`].toSorted();
-  const asked = async () => [await graph(''), await graph(`&wallet=${SELLER}`), await graph(`&chain=${SOLANA}`)];
-  expect(await asked()).toEqual([all, around, around]);
-  expect(await graphPass({ writer, chains: [BASE, SOLANA], clock }, days)).toBe('done');
-  clock.advanceSeconds(GRAPH_KEPT_SECONDS);
-  expect(await asked()).toEqual([all, around, around]);
-});
+test.each(GRAPH_DAYS_KEPT)(
+  'graphs of %s whole days, added up before or when they are asked for, have both kinds',
+  async (days) => {
+    const { clock } = service.api;
+    const { writer } = service.engine;
+    if (days === GRAPH_DAYS_KEPT[0]) {
+      await closeDays(writer, [NOON]);
+      clock.advanceSeconds(DAY_SECONDS);
+    }
+    const graph = async (query: string) => {
+      const { body } = await get(`/v0/graph?days=${days}${query}`);
+      return body.edges
+        .map(({ payer, payee }: { payer: string; payee: string }) => `${payer} ${payee}`)
+        .toSorted();
+    };
+    const around = [`${BUYER} ${SELLER}`, `${RELAYER} ${SELLER}`].toSorted();
+    const all = [...around, `${wallet(0xa1)} ${ON_BASE}`].toSorted();
+    const asked = async () => [
+      await graph(''),
+      await graph(`&wallet=${SELLER}`),
+      await graph(`&chain=${SOLANA}`),
+    ];
+    expect(await asked()).toEqual([all, around, around]);
+    expect(await graphPass({ writer, chains: [BASE, SOLANA], clock }, days)).toBe('done');
+    clock.advanceSeconds(GRAPH_KEPT_SECONDS);
+    expect(await asked()).toEqual([all, around, around]);
+  },
+);
 
 describe('on a dashboard', () => {
   beforeAll(async () => {
     // Panels ask for the time of the engine. Nobody else pays this wallet, whatever day it is.
     const blockTime = Math.floor(Date.now() / 1_000) - 60;
-    await insertSettlements(service.engine.writer, [solanaSettlement({ blockTime, payee: RELAYER, logIndex: 3 })]);
+    await insertSettlements(service.engine.writer, [
+      solanaSettlement({ blockTime, payee: RELAYER, logIndex: 3 }),
+    ]);
   });
 
   test.each([
