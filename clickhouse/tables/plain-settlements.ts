@@ -24,7 +24,6 @@ const AS_COPIED: Readonly<Record<string, Definitions>> = {
 const CODECS: Readonly<Record<string, string>> = {
   block_number: 'Delta, LZ4',
   block_time: 'Delta, LZ4',
-  tx_hash: 'NONE',
   amount: 'ZSTD(1)',
   gen: 'Delta, LZ4',
 };
