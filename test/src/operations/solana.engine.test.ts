@@ -330,7 +330,7 @@ describe('on a dashboard', () => {
   });
 
   test.each([
-    ['seller/panels/figures', `&wallet=${RELAYER}`, '"1","0","1","0"'],
+    ['seller/panels/figures', `&wallet=${RELAYER}`, '"0.01", "0", "1", "0", "1", "0"'],
     ['seller/panels/volume', `&wallet=${RELAYER}`, '0.01'],
     ['seller/panels/payers', `&wallet=${RELAYER}`, BUYER],
     ['seller/panels/prices', `&wallet=${RELAYER}`, '$0.01'],
