@@ -69,7 +69,7 @@ async function judgedText(sandbox: OpenSandbox, text: string): Promise<Judged> {
   return judged.accepted;
 }
 
-/** What the sandbox gives where nobody else asks (sandbox/run/run-query.ts). */
+/** What the sandbox gives a query that runs alone (sandbox/run/run-query.ts). */
 function boundsOf({ blockRows, memoryMaxBytes, hasLongKeys = false }: Judged) {
   const memoryBytes = Math.min(QUERY_BYTES, memoryMaxBytes ?? QUERY_BYTES);
   const threads = blockRows >= GUEST_QUARTER_BLOCK_ROWS ? threadsWithin(memoryBytes, THREADS) : 1;

@@ -322,7 +322,7 @@ test.each(GRAPH_DAYS_KEPT)(
 
 describe('on a dashboard', () => {
   beforeAll(async () => {
-    // Panels ask for the time of the engine. Nobody else pays this wallet, whatever day it is.
+    // The engine reads its own clock for the days of a panel, so the test counts payments of a wallet that no other row pays.
     const blockTime = Math.floor(Date.now() / 1_000) - 60;
     await insertSettlements(service.engine.writer, [
       solanaSettlement({ blockTime, payee: RELAYER, logIndex: 3 }),
